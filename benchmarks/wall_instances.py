@@ -346,36 +346,132 @@ WALLS: dict[str, Callable[[bool], Instance | None]] = {
 """The rows of the table."""
 
 
-def warm_chains(quick: bool) -> dict[str, list[unipd.Problem]]:
-    """Return problems that change little from one to the next: four linear programs each, and paths of ten radii."""
-    random = np.random.default_rng(0)
-    rows, columns = (60, 300) if quick else (500, 2000)
-    A, x, costs = random.random((60, columns)), random.dirichlet(np.ones(columns)), random.random(columns)
-    b, other = A @ x, random.standard_normal(columns)
+def _linear_programs(rows: int, columns: int, random: Any) -> dict[str, list[unipd.Problem]]:
+    """Return chains of linear programs over a simplex with rows A x <= b."""
+    A, b = random.random((rows, columns)), np.zeros(rows)
+    costs, other, cut = random.random(columns), random.standard_normal(columns), random.random(columns)
+    b = A @ random.dirichlet(np.ones(columns))
 
-    def program(shift: float, growth: float, count: int) -> unipd.Problem:
-        objective = sharp.Linear(costs + shift * other, sharp.Simplex(columns))
-        return unipd.Problem(objective, A[:count], growth * b[:count], "<=")
+    def program(
+        k: int = 0, *, b_step: float = 0.0, cost_step: float = 0.0, count: int = rows, size: float = 1.0
+    ) -> Any:
+        objective = sharp.Linear(costs + cost_step * k * other, sharp.Simplex(columns, size))
+        return unipd.Problem(objective, A[:count], (1.0 + b_step * k) * b[:count], "<=")
 
+    optimum = unipd.solve(program(), accuracy=1e-6).x
+    stacked, depths = np.vstack([A, cut]), (1.0, 0.998, 0.996)
+    cuts = [unipd.Problem(program().sharp, stacked, np.append(b, depth * (cut @ optimum)), "<=") for depth in depths]
+    return {
+        "changed b": [program(k, b_step=1e-3) for k in range(4)],
+        "changed cost": [program(k, cost_step=2e-3) for k in range(4)],
+        "added row": [program(count=rows - 10 + k) for k in range(4)],
+        "added cut": [program(), *cuts],
+        "ten b": [program(k, b_step=1e-3) for k in range(10)],
+        "ten costs": [program(k, cost_step=1e-3) for k in range(10)],
+        "ten sizes": [program(size=1.0 - 1e-3 * k) for k in range(10)],
+    }
+
+
+def _regressions(rows: int, columns: int, random: Any) -> dict[str, list[unipd.Problem]]:
+    """Return chains of least squares over l1 and group balls, and of logistic regression."""
     X, w = random.standard_normal((rows, columns)), np.zeros(columns)
     w[: columns // 20] = random.standard_normal(columns // 20)
-    y, shares = X @ w + random.standard_normal(rows), np.linspace(0.5, 0.95, 10)
-    labels, radius = np.arange(columns) // 10, float(np.abs(w).sum())
-    length, noise = sharp.GroupBall(labels).norm(w), math.sqrt(rows)
-    squares, logistic = couplings.LeastSquares(), couplings.Logistic()
-    signed = np.sign(y)[:, None] * X
+    y, change, shares = X @ w + random.standard_normal(rows), random.standard_normal(rows), np.linspace(0.5, 0.95, 10)
+    labels, radius, squares = np.arange(columns) // 10, float(np.abs(w).sum()), couplings.LeastSquares()
+    signed, length = np.sign(y)[:, None] * X, sharp.GroupBall(labels).norm(w)
+
+    def fit(share: float = 0.7, k: int = 0, count: int = rows) -> unipd.Problem:
+        return unipd.Problem(sharp.L1Ball(columns, share * radius), X[:count], (y + 0.02 * k * change)[:count], squares)
+
     return {
-        "changed b": [program(0.0, 1.0 + 1e-3 * k, 60) for k in range(4)],
-        "changed cost": [program(2e-3 * k, 1.0, 60) for k in range(4)],
-        "added row": [program(0.0, 1.0, 50 + k) for k in range(4)],
-        "l1 ball, least squares": [unipd.Problem(sharp.L1Ball(columns, s * radius), X, y, squares) for s in shares],
-        "group ball, least squares": [
-            unipd.Problem(sharp.GroupBall(labels, s * length), X, y, squares) for s in shares
+        "changed b": [fit(k=k) for k in range(4)],
+        "added row": [fit(count=rows - 4 + k) for k in range(4)],
+        "ten radii": [fit(share) for share in shares],
+        "ten b": [fit(k=k) for k in range(10)],
+        "ten radii, groups": [
+            unipd.Problem(sharp.GroupBall(labels, share * length), X, y, squares) for share in shares
         ],
-        "l1 ball, logistic": [
-            unipd.Problem(sharp.L1Ball(columns, 0.1 * s * radius), signed, 0.0 * y, logistic) for s in shares
+        "ten radii, logistic": [
+            unipd.Problem(sharp.L1Ball(columns, 0.1 * share * radius), signed, 0.0 * y, couplings.Logistic())
+            for share in shares
         ],
-        "squared l1 norm, ball": [
-            unipd.Problem(sharp.L1NormSquared(columns), X, y, couplings.L2Ball(noise * (1.5 - s))) for s in shares
+    }
+
+
+def _basis_pursuits(rows: int, columns: int, random: Any) -> dict[str, list[unipd.Problem]]:
+    """Return chains of least l1 norms with A x = b, or A x near b."""
+    A, x, other = random.standard_normal((rows, columns)), np.zeros(columns), np.zeros(columns)
+    x[: rows // 10] = random.standard_normal(rows // 10)
+    other[: rows // 10] = random.standard_normal(rows // 10)
+    noisy, norm, cut = (
+        A @ x + random.standard_normal(rows),
+        sharp.L1NormSquared(columns),
+        random.standard_normal(columns),
+    )
+
+    def pursuit(k: int = 0, count: int = rows) -> unipd.Problem:
+        return unipd.Problem(norm, A[:count], (A @ (x + 0.02 * k * other))[:count], "=")
+
+    coupling = couplings.Product([couplings.Equality(), couplings.AtMost()], [rows, 1])
+    cuts = [
+        unipd.Problem(norm, np.vstack([A, cut]), np.append(A @ x, cut @ x - depth), coupling)
+        for depth in (0.1, 0.2, 0.3)
+    ]
+    return {
+        "changed b": [pursuit(k) for k in range(4)],
+        "added row": [pursuit(count=rows - 4 + k) for k in range(4)],
+        "added cut": [pursuit(), *cuts],
+        "ten b": [pursuit(k) for k in range(10)],
+        "ten noise levels": [
+            unipd.Problem(norm, A, noisy, couplings.L2Ball(math.sqrt(rows) * (1.5 - share)))
+            for share in np.linspace(0.5, 0.95, 10)
         ],
+    }
+
+
+def _matrix_problems(side: int, random: Any) -> dict[str, list[unipd.Problem]]:
+    """Return chains of completions over nuclear balls, and of semidefinite programs with diagonal 1 (MaxCut)."""
+    shape, places = (3 * side, 2 * side), np.arange(side)
+    truth = random.standard_normal((shape[0], 5)) @ random.standard_normal((5, shape[1]))
+    rows, columns = np.nonzero(random.random(shape) < 0.3)
+    y, change = truth[rows, columns] + 0.1 * random.standard_normal(rows.size), random.standard_normal(rows.size)
+    radius, squares = float(np.linalg.norm(truth, "nuc")), couplings.LeastSquares()
+    edges = np.triu(random.random((side, side)) < 8.0 / side, 1)
+
+    def complete(share: float = 0.7, k: int = 0, count: int = rows.size) -> unipd.Problem:
+        entries = maps.Sampling(rows[:count], columns[:count], shape)
+        return unipd.Problem(
+            sharp.NuclearBall(shape, share * radius), entries, (y + 0.05 * k * change)[:count], squares
+        )
+
+    def cut(k: int) -> unipd.Problem:
+        weights = edges * (1.0 + 0.02 * k * other)
+        laplacian = np.diag((weights + weights.T).sum(axis=0)) - weights - weights.T
+        objective = sharp.Linear(-0.25 * laplacian, sharp.Spectrahedron(side, float(side)))
+        return unipd.Problem(
+            objective,
+            maps.SdpMap((side, side), maps.sdp.Entries(places, places, places, np.ones(side)), side),
+            np.ones(side),
+            "=",
+        )
+
+    other = random.standard_normal((side, side))
+    return {
+        "changed b": [complete(k=k) for k in range(4)],
+        "changed cost, MaxCut": [cut(k) for k in range(4)],
+        "added row": [complete(count=rows.size - 4 + k) for k in range(4)],
+        "ten radii": [complete(share) for share in np.linspace(0.5, 0.95, 10)],
+        "ten b": [complete(k=k) for k in range(10)],
+        "ten costs, MaxCut": [cut(k) for k in range(10)],
+    }
+
+
+def warm_chains(quick: bool) -> dict[str, dict[str, list[unipd.Problem]]]:
+    """Return problems that change little from one to the next, by kind and by what changes."""
+    size, random = (300 if quick else 2_000), np.random.default_rng(0)
+    return {
+        "linear program": _linear_programs(60, size, random),
+        "regression": _regressions(size // 4, size, random),
+        "basis pursuit": _basis_pursuits(size // 10, size, random),
+        "matrix": _matrix_problems(size // 20, random),
     }

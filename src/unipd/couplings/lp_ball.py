@@ -134,6 +134,14 @@ class L2Ball(ConvexSet):
         along = (unit.conj() @ directions).real
         return (1.0 - cut / length) * directions + (cut / length) * np.outer(unit, along).astype(directions.dtype)
 
+    def prox_curvature(self, vector: Array, step: float, columns: Array, gram: FloatArray) -> FloatArray:
+        """Return (1 - s) C^* C + s a a^* with a = Re C^* u, or 0, from the Gram matrix."""
+        length, cut = norm(vector), step * self.radius
+        if length <= cut:
+            return np.zeros_like(gram)
+        along = (vector.reshape(-1).conj() @ columns).real / length
+        return (1.0 - cut / length) * gram + (cut / length) * np.outer(along, along)
+
     def rescale(self, norms: FloatArray) -> Rescaling | None:
         """Return any factors: the ball becomes an ellipsoid, a point stays one."""
         factors = row_factors(norms)

@@ -292,6 +292,11 @@ class State:
         """Return the state of the active method, which for a wrapper is that of an inner method."""
         return self
 
+    @property
+    def idle_atoms(self) -> tuple[Any, ...]:
+        """Atoms of X that the method knows and the point does not use, for warm starts."""
+        return ()
+
     def cap_bound(self: S, bound: float, bound_kind: str) -> S:
         """Return the state with no dual bound above ``bound``, here and in the inner states."""
         if self.certificate.dual_bound <= bound:
@@ -575,6 +580,8 @@ class WarmPoint:
     """The weights of the atoms in the point."""
     atoms: tuple[Any, ...] = ()
     """Atoms of X."""
+    idle_atoms: tuple[Any, ...] = ()
+    """Further atoms of X, which the other run knew."""
     dual: Any = None
     """The dual vector, in the domain of h."""
     state: Any = None

@@ -52,11 +52,14 @@ def _warm_point(problem: Problem, result: Result, dual: Array) -> WarmPoint:
     if not isinstance(primal, HasAtoms):
         return WarmPoint(x, dual=dual, state=last)
     ratio = 1.0 if is_same_set else _size_ratio(problem, primal)
-    atoms = tuple(primal.atoms) if ratio == 1.0 else tuple(scale_atom(atom, ratio) for atom in primal.atoms)
-    if not all(map(lies_in_set, atoms)) or (x is None and ratio == 1.0):
+    atoms, idle = (
+        tuple(known) if ratio == 1.0 else tuple(scale_atom(atom, ratio) for atom in known)
+        for known in (primal.atoms, last.idle_atoms if last else ())
+    )
+    if not all(map(lies_in_set, (*atoms, *idle))) or (x is None and ratio == 1.0):
         return WarmPoint(x, dual=dual, state=last)
     weights = tuple(map(float, primal.weights))
-    return WarmPoint(x if ratio == 1.0 else combination(weights, atoms), weights, atoms, dual, last)
+    return WarmPoint(x if ratio == 1.0 else combination(weights, atoms), weights, atoms, idle, dual, last)
 
 
 def _size_ratio(problem: Problem, primal: HasAtoms) -> float:

@@ -36,16 +36,19 @@ def test_auto_reaches_one_in_a_million(cases: dict[str, Case], name: str) -> Non
     assert result.infeasibility <= 1e-6
 
 
-@given(st.integers(0, 10_000), st.integers(1, 8), st.integers(1, 8), st.booleans())
-def test_quadratic_program_meets_the_kkt_conditions(seed: int, size: int, rank: int, sums_to_one: bool) -> None:
+@given(st.integers(0, 10_000), st.integers(1, 8), st.integers(0, 8), st.integers(0, 8), st.booleans())
+def test_quadratic_program_meets_the_kkt_conditions(
+    seed: int, size: int, rank: int, limits: int, sums_to_one: bool
+) -> None:
     random = np.random.default_rng(seed)
     root = random.standard_normal((rank, size))
     hessian, linear = root.T @ root, random.standard_normal(size)
     if not sums_to_one:
         hessian = hessian + np.eye(size)
-    start = np.full(size, 1.0 / size)
-    weights = minimize_quadratic(hessian, linear, start, sums=np.ones((1, size)) if sums_to_one else None)
-    slope = hessian @ weights + linear
+    rows, offset = 3.0 * random.standard_normal((limits, size)), random.standard_normal(limits)
+    start, sums = np.full(size, 1.0 / size), np.ones((1, size)) if sums_to_one else None
+    weights = minimize_quadratic(hessian, linear, start, sums=sums, limits=(rows, offset))
+    slope = hessian @ weights + linear + np.maximum(rows @ weights + offset, 0.0) @ rows
     level = slope @ weights if sums_to_one else 0.0
     assert weights.min() >= 0
     if sums_to_one:

@@ -30,7 +30,7 @@ from unipd.methods.base import (
 from unipd.methods.corrective.dual_master import solve_dual_master
 from unipd.methods.corrective.linear_master import LinearModel
 from unipd.methods.corrective.master import solve_master
-from unipd.methods.corrective.model import FEW_ATOMS, Bundle
+from unipd.methods.corrective.model import FEW_ATOMS, Bundle, KnownAtom
 from unipd.methods.corrective.splitting_master import Splitting
 from unipd.methods.universal.common import initial_smoothness, least_smoothness
 from unipd.problem import Problem
@@ -41,8 +41,9 @@ MASTER_SHARE = 1e-3
 """Newton steps of the master end when one predicts a decrease of at most this fraction of the accuracy."""
 DESCENT_SHARE = 0.1
 """A step is serious when G decreases by this share of what the model predicts."""
-TRUSTED_SHARE = 1e-2
-"""A warm start takes M of the earlier run, but no less than this share of the estimate for a new one."""
+TRUSTED_SHARES = 1e-2, 1e-5
+"""A warm start takes M of the earlier run, but no less than this share of the first one, with f linear or curved: a
+smaller one lets lam jump from vertex to vertex, and M would only fall from run to run."""
 MOST_PRICED = 30
 """Vertices that one oracle call may add where pricing is cheap."""
 IDLE_SHARE = 3
@@ -93,6 +94,15 @@ class CorrectiveState(State):
     """Atoms that may be kept, of every block where they have models of their own."""
     is_merging: bool = False
     """Whether more atoms than that were in use at some iteration, and light ones have been merged."""
+
+    @property
+    def idle_atoms(self) -> tuple[Any, ...]:
+        """The cheapest atoms without weight, as many as are in use; none where blocks have atoms of their own."""
+        bundle = self.bundle
+        is_idle = bundle.weights <= 0.0
+        order = np.argsort(np.where(is_idle, bundle.prices(self.dual), math.inf), kind="stable")
+        count = 0 if bundle.by_block else min(int(is_idle.sum()), int((~is_idle).sum()))
+        return tuple(bundle.atoms[place] for place in order[:count])
 
     @property
     def resolved_options(self) -> dict[str, Any]:
@@ -193,23 +203,28 @@ class Corrective:
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> CorrectiveState:
         """Start from the dual vector with the atoms of another run, which the first master weighs."""
-        first = self.start(problem, tracker, warm.dual, accuracy)
-        if isinstance(warm.state, CorrectiveState) and self.smoothness is None:
-            least = TRUSTED_SHARE * first.smoothness
-            first = replace(first, smoothness=min(first.smoothness, max(warm.state.smoothness, least)))
+        earlier = warm.state if isinstance(warm.state, CorrectiveState) and not problem.has_smooth_loss else None
+        known = self.smoothness
+        if earlier is not None and known is None:
+            known = max(earlier.smoothness, TRUSTED_SHARES[not problem.sharp.linear] * earlier.first_smoothness) or None
+        first = replace(self, smoothness=known).start(problem, tracker, warm.dual, accuracy)
+        if first.smoothness > 0.0 and np.any(warm.dual):
+            zero = evaluate(problem, np.zeros_like(warm.dual), tolerance=ORACLE_SHARE * first.eps)
+            if _dual_objective(problem, zero) < first.centre_value:  # the other problem has little to do with this one
+                return self.start(problem, tracker, zero.dual, accuracy)
+        if earlier is not None:
+            first = replace(first, first_smoothness=earlier.first_smoothness)
         if first.bundle.by_block or not warm.atoms:
             return first
-        memory = self.memory or atoms_to_keep(first.bundle, len(warm.atoms))
-        heaviest = np.argsort(-np.array(warm.weights), kind="stable")[: memory - 1]
+        idle = warm.idle_atoms if problem.map.has_cheap_images else ()
+        memory = self.memory or atoms_to_keep(first.bundle, len(warm.atoms) + len(idle))
+        weights = np.append(warm.weights, np.zeros(len(idle)))
+        order = np.argsort(-weights, kind="stable")[: memory - 1]
+        atoms = [(*warm.atoms, *idle)[place] for place in order]
         with oracle_errors:
-            costs = [problem.sharp.objective(warm.atoms[place]) for place in heaviest]
-        answers = [SharpAnswer(warm.atoms[i], 0.0, cost, math.inf) for i, cost in zip(heaviest, costs, strict=True)]
-        points = [dual_point(problem, warm.dual, answer, image_of(problem, answer.atom)) for answer in answers]
-        bundle = first.bundle.with_atoms(problem, *points)
-        if len(bundle.atoms) == 1 + len(points):  # none is there twice
-            units = np.sqrt(np.maximum(costs, 0.0)) if bundle.conic else 1.0
-            weights = np.append(0.0, units * np.array(warm.weights)[heaviest])
-            bundle = bundle.at(weights if bundle.conic else weights / weights.sum())
+            points = [KnownAtom(atom, image_of(problem, atom), problem.sharp.objective(atom)) for atom in atoms]
+        bundle = first.bundle.at(np.zeros(1)).with_atoms(problem, *points, weights=weights[order].tolist())
+        bundle = bundle if bundle.conic else bundle.at(bundle.weights / bundle.weights.sum())
         return replace(
             first,
             bundle=bundle,

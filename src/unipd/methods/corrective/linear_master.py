@@ -24,6 +24,7 @@ import scipy
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.atoms import Blocks, SparsePoint, dense
 from unipd.dual import DualPoint, dual_point, image_of
+from unipd.methods.corrective.model import KnownAtom
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer
 
@@ -67,7 +68,7 @@ class LinearModel:
         )
         return LinearModel(first_iteration=EARLY if is_early else LATE).with_atoms(problem, point)
 
-    def with_atoms(self, problem: Problem, *points: DualPoint) -> LinearModel:
+    def with_atoms(self, problem: Problem, *points: DualPoint | KnownAtom) -> LinearModel:
         """Return the model with the entries that these atoms use."""
         used, starts = [self.support], _starts(problem)
         for point in points:
@@ -75,7 +76,7 @@ class LinearModel:
             used += [start + _support(part) for start, part in zip(starts, parts, strict=False)]
         return replace(self, support=np.unique(np.concatenate(used)))
 
-    def warm_start(self, problem: Problem, *points: DualPoint) -> LinearModel:
+    def warm_start(self, problem: Problem, *points: KnownAtom) -> LinearModel:
         """Return the model with the atoms of an earlier run: with them, the first master need not wait."""
         return replace(self.with_atoms(problem, *points), first_iteration=EARLY)
 

@@ -12,6 +12,7 @@ so that two or three suffice, and one when the coupling is K = {0} or quadratic.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ _LAST_SHARE = 0.05
 _TOLERANCE = 1e-14
 """A reduced cost counts as negative beyond this share of its terms, a few times what they round to."""
 _ENTERING_SHARE = 10
-"""One in this many of the free entries may enter at once."""
+"""One in this many of the free entries and idle rows may enter, or leave, at once."""
 
 
 class MasterPoint(NamedTuple):
@@ -118,16 +119,43 @@ def solve_master(
 ) -> tuple[Bundle, Array]:
     """Return the bundle at its optimal weights, and their multiplier.
 
-    Newton steps end at rounding, or when one predicts a decrease of at most ``tolerance``. The last step, too, is
-    shortened where a curvature that changes along the way makes it too long.
+    A coupling that is given by the signs of lam needs one quadratic program. Elsewhere Newton steps end at rounding, or
+    when one predicts a decrease of at most ``tolerance``. The last step, too, is shortened where a curvature that
+    changes along the way makes it too long.
     """
     master = Master.of(problem, bundle, centre, smoothness)
+    signs = problem.coupling.dual_signs
+    if signs is not None and smoothness > 0.0:
+        weights = _minimize_signed(master, np.broadcast_to(signs, problem.dual_shape).reshape(-1))
+        dual = master.dual(bundle.residual_at(problem, weights))
+        return bundle.at(weights), dual.astype(problem.dtype, copy=False)
     point = first = master.at(bundle.weights)
     for _ in range(_NEWTON_STEPS):
         point, is_done = _newton_step(master, point, max(tolerance, _LAST_SHARE * (first.value - point.value)))
         if is_done:
             break
     return bundle.at(point.weights), point.dual.astype(problem.dtype, copy=False)
+
+
+def _minimize_signed(master: Master, signs: FloatArray) -> FloatArray:
+    """Return the optimal weights where K = {0} in the rows with sign 0, and an orthant of this sign in the others.
+
+    With r = B w and the multiplier lam_c of a row, the former have <lam_c, r> + ||r||^2 / (2M), the latter
+    max(M lam_c + r, 0)^2 / (2M) up to a constant, and with the opposite sign where lam <= 0.
+    """
+    bundle, step = master.bundle, 1.0 / master.smoothness
+    columns, centre, zero = bundle.columns.dense(False), as_real(master.centre), np.zeros_like(bundle.weights)
+    constant, gram, limits = as_real(bundle.residual_at(master.problem, zero)), master.gram, None
+    price, limited = centre + step * constant, np.flatnonzero(signs)
+    if limited.size:
+        units, equal = math.sqrt(step) * signs[limited], np.flatnonzero(signs == 0.0)
+        limits = units[:, None] * columns[limited], master.smoothness * units * price[limited]
+        columns, price = columns[equal], price[equal]
+        gram = columns.T @ columns
+    linear = bundle.cost_gradient(zero) + price @ columns
+    return minimize_quadratic(
+        step * gram + bundle.cost_hessian(), linear, bundle.weights, sums=bundle.sums, limits=limits
+    )
 
 
 def _newton_step(master: Master, point: MasterPoint, tolerance: float) -> tuple[MasterPoint, bool]:
@@ -153,47 +181,108 @@ def _newton_step(master: Master, point: MasterPoint, tolerance: float) -> tuple[
 # The quadratic program of a Newton step
 
 
+class _Program(NamedTuple):
+    """The function 1/2 w'Hw + q'w + 1/2 ||max(C w + p, 0)||^2, and S; see :func:`minimize_quadratic`."""
+
+    hessian: FloatArray
+    linear: FloatArray
+    rows: FloatArray
+    """C."""
+    offset: FloatArray
+    """p."""
+    sums: FloatArray | None
+
+    def excess(self, weights: FloatArray) -> FloatArray:
+        """Return C w + p."""
+        return self.rows @ weights + self.offset
+
+    def value(self, weights: FloatArray) -> float:
+        """Return the function's value."""
+        above = np.maximum(self.excess(weights), 0.0)
+        return float((0.5 * (self.hessian @ weights) + self.linear) @ weights + 0.5 * (above @ above))
+
+    def gradient(self, weights: FloatArray) -> FloatArray:
+        """Return the gradient."""
+        return self.hessian @ weights + self.linear + np.maximum(self.excess(weights), 0.0) @ self.rows
+
+    def minimise_free(self, places: IntArray, active: IntArray) -> tuple[Array, Array]:
+        """Return the minimiser over the free entries, and the multipliers of the sums.
+
+        Signs are ignored, and the square of every active row of C w + p counts, of no other one.
+        """
+        block, right = self.hessian[np.ix_(places, places)], -self.linear[places]
+        if active.size:
+            rows = self.rows[np.ix_(active, places)]
+            block, right = block + rows.T @ rows, right - self.offset[active] @ rows
+        if self.sums is None:
+            return (factor_definite(block)(right) if places.size else right), np.zeros(0)
+        size, count = places.size, self.sums.shape[0]
+        balance = float(np.abs(np.diag(block)).max(initial=1e-300))
+        system = np.zeros((size + count, size + count))
+        system[:size, :size] = block
+        system[size:, :size] = balance * self.sums[:, places]
+        system[:size, size:] = system[size:, :size].T
+        solution = solve_system(system, np.append(right, np.full(count, balance)))
+        return solution[:size], balance * solution[size:]
+
+
 def minimize_quadratic(
-    hessian: FloatArray, linear: FloatArray, start: FloatArray, *, sums: FloatArray | None
+    hessian: FloatArray,
+    linear: FloatArray,
+    start: FloatArray,
+    *,
+    sums: FloatArray | None,
+    limits: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
     """Return argmin of 1/2 w'Hw + q'w over w >= 0 and, where there are ``sums``, S w = 1.
 
-    The rows of S are the indicators of disjoint groups that make up all of w: one row is the simplex, several are a
-    product of simplices. The start is feasible.
+    With ``limits`` (C, p) the function has a third term, 1/2 ||max(C w + p, 0)||^2. The rows of S are the indicators of
+    disjoint groups that make up all of w: one row is the simplex, several are a product of simplices. The start is
+    feasible.
 
-    A primal active-set method: solve on the free entries, step as far as the signs allow, drop the entry that
-    blocks, and let in those with the most negative reduced costs. Where the solution cut off at zero is better than the
-    point at which the first entry blocks, it is taken instead, and many entries leave at once. H may be singular: a
-    ridge far below rounding of the data turns flat directions into long steps, which the blocking entry ends.
+    A primal active-set method: solve on the free entries, for the rows of C w + p that are positive now; step as far as
+    the signs of w and of the other rows allow, drop the entry that blocks, or count the row, and let in the entries
+    with the most negative reduced costs. Where the solution cut off at zero is better than the point at which the step
+    is blocked, it is taken instead, and many entries leave at once. H may be singular: a ridge far below rounding of
+    the data turns flat directions into long steps, which end where they are blocked.
 
     >>> minimize_quadratic(np.eye(2), np.array([0.0, -0.5]), np.array([1.0, 0.0]), sums=np.ones((1, 2)))
     array([0.25, 0.75])
     """
     size = linear.size
-    scale = max(float(np.abs(np.diag(hessian)).max(initial=0.0)), 1e-200)
+    rows, offset = (np.zeros((0, size)), np.zeros(0)) if limits is None else limits
+    squares = np.abs(np.diag(hessian)) + np.einsum("ij,ij->j", rows, rows)
+    scale = max(float(squares.max(initial=0.0)), 1e-200)
     if sums is not None:  # weights have no unit: a zero Hessian is compared with the linear term
         scale = max(scale, float(np.abs(linear).max()))
-    matrix = hessian + (RIDGE * scale) * np.eye(size)
-    weights, free = start.copy(), start > 0
+    program = _Program(hessian + (RIDGE * scale) * np.eye(size), linear, rows, offset, sums)
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    weights, free, active = start.copy(), start > 0, program.excess(start) > 0.0
     entering = np.zeros(0, np.intp)
     most = size  # entries that may enter at once
-    for _ in range(20 * size + 50):
-        target, multiplier = _free_minimiser(matrix, linear, np.flatnonzero(free), sums)
+    for _ in range(20 * (size + offset.size) + 50):
+        places = np.flatnonzero(free)
+        target, multiplier = program.minimise_free(places, np.flatnonzero(active))
         if not np.isfinite(target).all():
             raise OracleError("images of atoms whose squares are not finite: divide A and b by a common factor")
-        if target.size == 0 or target.min() >= 0.0:
+        length = float(np.abs(target).max(initial=0.0)) if sums is None else 1.0  # without sums, weights have a unit
+        rounding = _TOLERANCE * (largest * length + np.abs(offset))
+        excess = rows[:, places] @ target + offset
+        crossing = ~active & (excess > rounding)
+        if not crossing.any() and (target.size == 0 or target.min() >= 0.0):
             weights = np.zeros(size)
             weights[free] = target
-            reduced = matrix @ weights + linear + (0.0 if sums is None else multiplier @ sums)
+            count = min(most, max(1, int(free.sum() + (~active).sum()) // _ENTERING_SHARE))
+            leaving = _most_negative(np.where(active & (excess < -rounding), excess, 0.0), 0.0, count)
+            reduced = program.gradient(weights) + (0.0 if sums is None else multiplier @ sums)
             reduced[free] = 0.0
-            length = float(weights.max()) if sums is None else 1.0  # without sums, weights have a unit
             threshold = _TOLERANCE * (float(np.abs(linear).max()) + scale * length)
-            entering = _most_negative(reduced, -threshold, min(most, max(1, int(free.sum()) // _ENTERING_SHARE)))
-            if entering.size == 0:
+            entering = _most_negative(reduced, -threshold, 0 if leaving.size and most == 1 else count)
+            if entering.size == leaving.size == 0:
                 break
+            active[leaving] = False
             free[entering] = True
             continue
-        places = np.flatnonzero(free)
         blocked = places[(target < 0.0) & (weights[places] == 0.0)]
         if blocked.size:  # entries that have just come in, and would become negative
             free[blocked] = False
@@ -202,7 +291,7 @@ def minimize_quadratic(
                     break
                 most = 1
             continue
-        weights = _shorten_step(matrix, linear, weights, places, target, sums)
+        weights, active = _shorten_step(program, weights, places, target, active, crossing)
         free = weights > 0
     return weights if sums is None else weights / ((sums @ weights) @ sums)
 
@@ -210,46 +299,33 @@ def minimize_quadratic(
 def _most_negative(values: FloatArray, least: float, count: int) -> IntArray:
     """Return the places of the most negative entries below ``least``, at most ``count``."""
     places = np.flatnonzero(values < least)
-    return places if places.size <= count else places[np.argpartition(values[places], count - 1)[:count]]
+    return places if places.size <= count else places[np.argpartition(values[places], count)[:count]]
 
 
 def _shorten_step(
-    matrix: FloatArray, linear: FloatArray, weights: FloatArray, places: IntArray, target: Array, sums: Array | None
-) -> FloatArray:
-    """Return the better of two points on the way to a target with negative entries.
+    program: _Program, weights: FloatArray, places: IntArray, target: Array, active: Array, crossing: Array
+) -> tuple[FloatArray, Array]:
+    """Return the better of two points on the way to a target that is blocked, and the rows that count from there.
 
-    One is where the first entry becomes zero; the other is the target with zeros in place of negative entries.
+    One is where the first entry becomes zero, or the first row positive; the other is the target with zeros in place of
+    negative entries.
     """
-    negative = target < 0.0
-    ratios = weights[places[negative]] / (weights[places[negative]] - target[negative])
+    step = np.zeros_like(weights)
+    step[places] = target - weights[places]
+    negative, above = places[target < 0.0], np.flatnonzero(crossing)
+    rows = program.rows[above]
+    distances = np.maximum(-(rows @ weights) - program.offset[above], 0.0)
+    ratios = np.append(weights[negative] / -step[negative], distances / (rows @ step))
     first = int(np.argmin(ratios))
-    nearest, cut = weights.copy(), np.zeros_like(weights)
-    nearest[places] += ratios[first] * (target - weights[places])
-    nearest[places[negative][first]] = 0.0
-    np.maximum(nearest, 0.0, out=nearest)
-    cut[places] = np.maximum(target, 0.0)
-    if sums is not None:
-        totals = sums @ cut
-        if totals.min() <= 0.0:
-            return nearest
-        cut /= totals @ sums
-    values = [float((0.5 * (matrix @ point) + linear) @ point) for point in (nearest, cut)]
-    return cut if values[1] < values[0] else nearest
-
-
-def _free_minimiser(
-    matrix: FloatArray, linear: FloatArray, places: IntArray, sums: FloatArray | None
-) -> tuple[Array, Array]:
-    """Return the minimiser over the free entries, signs ignored, and the multipliers of the sums."""
-    block = matrix[np.ix_(places, places)]
-    if sums is None:
-        return (factor_definite(block)(-linear[places]) if places.size else linear[places]), np.zeros(0)
-    size, count = places.size, sums.shape[0]
-    balance = float(np.abs(np.diag(block)).max(initial=1e-300))
-    system = np.zeros((size + count, size + count))
-    system[:size, :size] = block
-    system[size:, :size] = balance * sums[:, places]
-    system[:size, size:] = system[size:, :size].T
-    right = np.append(-linear[places], np.full(count, balance))
-    solution = solve_system(system, right)
-    return solution[:size], balance * solution[size:]
+    nearest, cut = np.maximum(weights + ratios[first] * step, 0.0), np.maximum(weights + step, 0.0)
+    if first < negative.size:
+        nearest[negative[first]] = 0.0
+    totals = np.ones(1) if program.sums is None else program.sums @ cut
+    if totals.min() > 0.0:
+        cut = cut if program.sums is None else cut / (totals @ program.sums)
+        if program.value(cut) < program.value(nearest):
+            return cut, active | crossing
+    if first >= negative.size:
+        active = active.copy()
+        active[above[first - negative.size]] = True
+    return nearest, active

@@ -86,6 +86,14 @@ class Columns:
         return scipy.sparse.csc_array((self.entries, self.places, self.ends), shape=(self.rows, self.ends.size - 1))
 
 
+class KnownAtom(NamedTuple):
+    """An atom of another run."""
+
+    atom: Any
+    image: Array
+    objective: float
+
+
 class _Entry(NamedTuple):
     """An atom that enters the bundle."""
 
@@ -181,19 +189,28 @@ class Bundle:
 
     # Atoms that enter and leave
 
-    def with_atoms(self, problem: Problem, *points: DualPoint) -> Bundle:
-        """Return the bundle with more atoms of weight zero; an atom already there is not repeated."""
-        known = set(zip(self.blocks.tolist(), self.keys, strict=True))
-        entries: list[_Entry] = []
-        for point in points:
-            for block, atom in enumerate(point.atom.parts if self.by_block else (point.atom,)):
-                key = block, vertex_key(atom)
-                if key not in known:
-                    known.add(key)
-                    entries.append(self._entry(problem, point, block, atom))
-        return self._append(entries) if entries else self
+    def with_atoms(
+        self, problem: Problem, *points: DualPoint | KnownAtom, weights: Sequence[float] | None = None
+    ) -> Bundle:
+        """Return the bundle with more atoms, of weight zero or, in one block, of these weights.
 
-    def _entry(self, problem: Problem, point: DualPoint, block: int, atom: Any) -> _Entry:
+        An atom already there is not repeated: its weight grows.
+        """
+        places = {pair: place for place, pair in enumerate(zip(self.blocks.tolist(), self.keys, strict=True))}
+        entries: list[_Entry] = []
+        totals = self.weights.tolist()
+        for number, point in enumerate(points):
+            for block, atom in enumerate(point.atom.parts if self.by_block else (point.atom,)):
+                place = places.setdefault((block, vertex_key(atom)), len(totals))
+                if place == len(totals):
+                    entries.append(self._entry(problem, point, block, atom))
+                    totals.append(0.0)
+                if weights is not None:
+                    totals[place] += weights[number] * (math.sqrt(max(point.objective, 0.0)) if self.conic else 1.0)
+        larger = self._append(entries) if entries else self
+        return larger if weights is None else larger.at(np.array(totals))
+
+    def _entry(self, problem: Problem, point: DualPoint | KnownAtom, block: int, atom: Any) -> _Entry:
         image, cost = point.image, point.objective
         if self.by_block:
             image, cost = evaluate_block(problem, block, atom)

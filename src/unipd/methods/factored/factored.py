@@ -13,7 +13,7 @@ from unipd._util import validate
 from unipd._util.blas import inner
 from unipd.dual import DualPoint, double_direction, evaluate
 from unipd.errors import InvalidInput
-from unipd.methods.base import FAR_FROM_FEASIBLE, ORACLE_SHARE, Counts, empty_certificate
+from unipd.methods.base import FAR_FROM_FEASIBLE, ORACLE_SHARE, Counts, WarmPoint, empty_certificate
 from unipd.methods.factored.augmented_lagrangian import (
     AnyCertifying,
     AugmentedLagrangian,
@@ -196,6 +196,16 @@ class Factored:
             warm_start=point.atom,
             first_rank=columns,
         )
+
+    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> FactoredState | None:
+        """Start from the factor of another run; None where that has none of this form and size."""
+        earlier, factors = warm.state, self._find_factors(problem)
+        if self.initial is not None or not isinstance(earlier, FactoredState):
+            return None
+        known = earlier.model.factors
+        if type(factors) is not type(known) or factors.rows is None or factors.rows != known.rows:
+            return None
+        return replace(self, initial=earlier.factor).start(problem, tracker, warm.dual, accuracy)
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
         """Do an iteration; where no set bounds the rank, the factors widen with every atom of the oracle."""
