@@ -15,7 +15,6 @@ from unipd.dual.function import oracle_errors as oracle_errors
 from unipd.dual.function import proximal_step as proximal_step
 from unipd.dual.long_vectors import workspace_scope as workspace_scope
 from unipd.dual.function import is_chunked as is_chunked
-from unipd.dual.function import value_only
 from unipd.dual.long_vectors import ChunkedSpace
 from unipd.dual.long_vectors import FusedSpace
 from unipd.dual.long_vectors import Workspace

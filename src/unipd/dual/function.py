@@ -284,12 +284,6 @@ def image_of(problem: Problem, atom: Any) -> Array:
     return image
 
 
-def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualValue:
-    """Return g(lam) through the oracle's value alone: one product with A^*, none with A."""
-    answer = call_oracle(problem, dual, tolerance=tolerance, start=start, without_atom=True)
-    return dual_value(problem, dual, answer)
-
-
 def dual_value(
     problem: Problem, dual: Array, answer: SharpAnswer, sums: tuple[float, float] | None = None
 ) -> DualValue:
