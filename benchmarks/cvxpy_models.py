@@ -1,12 +1,12 @@
 """Random models over CVXPY's atoms by `unipd.cvxpy.Solver` and Clarabel, then large ones beside SCS.
 
-    python benchmarks/cvxpy_models.py [--models 140] [--seed 0] [--quick] [--large [--only MODEL ...]]
+    python benchmarks/cvxpy_models.py [--models 150] [--seed 0] [--quick] [--large [--only MODEL ...]]
 
 Every model is solved by both to 1e-8 or better. It counts as right if both report the same status, the values agree to
 1e-5 (relative to the larger of 1 and the value), and the constraints hold to 1e-5 at the variables that were written
 back, recomputed by CVXPY. Models without a solution count as right if both say so. With --large, MaxCut, the
-completion of a matrix of rank 3, a theta number and sparse PCA to 1e-4, in CPU seconds of one thread, CVXPY's
-compilation included.
+completion of a matrix of rank 3, theta numbers, sparse PCA and programs over balls to 1e-4, in CPU seconds of one
+thread, CVXPY's compilation included.
 """
 
 from __future__ import annotations
@@ -156,9 +156,21 @@ def powers(draw: Draw) -> Any:
     return cp.Problem(cp.Minimize(cost), [cp.norm(x, "inf") <= 3])
 
 
+def balls(draw: Draw) -> Any:
+    """Return a linear, squared or absolute cost over a simplex or a ball, with rows: the template of this library."""
+    x, X, Y = cp.Variable(6), cp.Variable((3, 3), PSD=True), cp.Variable((3, 4))
+    sets = [(x, [x >= 0, cp.sum(x) == 1]), (x, [x >= 0, cp.sum(x) <= 2]), (x, [cp.norm1(x) <= 1])]
+    sets += [(x, [cp.norm2(x) <= 1]), (x, [cp.norm_inf(x) <= 0.5]), (X, [cp.trace(X) == 1])]
+    sets += [(X, [cp.trace(X) <= 2]), (Y, [cp.normNuc(Y) <= 1])]
+    variable, limits = sets[int(draw.integers(len(sets)))]
+    form, value = rows(draw, variable, 8)
+    cost = [cp.sum(form), cp.sum_squares(form - value), cp.norm1(form - value)][int(draw.integers(3))]
+    return cp.Problem(cp.Minimize(draw.random() * cost + form[0]), [*limits, form[1] <= 0.1, form[2] == 0.0])
+
+
 FAMILIES: tuple[Callable[[Draw], Any], ...] = (
     *(lasso, robust_regression, norms, fractional, matrix_fractional, eigenvalues, nuclear, standard_sdp),
-    *(matrix_inequality, hermitian, portfolio, linear_program, piecewise, powers),
+    *(matrix_inequality, hermitian, portfolio, linear_program, piecewise, powers, balls),
 )
 
 
@@ -203,9 +215,9 @@ def completion(order: int) -> Any:
     return cp.Problem(cp.Minimize(cp.normNuc(X)), [X[seen] == truth[seen]])
 
 
-def theta(order: int) -> Any:
-    """Return the theta number of a random graph in which a tenth of the pairs are edges."""
-    edges = np.nonzero(np.triu(np.random.default_rng(0).random((order, order)) < 0.1, 1))
+def theta(order: int, density: float = 0.1) -> Any:
+    """Return the theta number of a random graph: the sparser it is, the lower is the rank of the solution."""
+    edges = np.nonzero(np.triu(np.random.default_rng(0).random((order, order)) < density, 1))
     X = cp.Variable((order, order), PSD=True)
     return cp.Problem(cp.Maximize(cp.sum(X)), [cp.trace(X) == 1, X[edges] == 0])
 
@@ -216,16 +228,47 @@ def sparse_components(order: int) -> Any:
     noise, spike = draw.standard_normal((order, order // 2)), np.repeat([1.0, 0.0], [10, order - 10])
     covariance = noise @ noise.T / order + 0.5 * np.outer(spike, spike)
     X = cp.Variable((order, order), PSD=True)
-    return cp.Problem(cp.Maximize(cp.trace(covariance @ X) - cp.sum(cp.abs(X))), [cp.trace(X) == 1])
+    return cp.Problem(cp.Maximize(cp.trace(covariance @ X) - 0.2 * cp.sum(cp.abs(X))), [cp.trace(X) == 1])
+
+
+def nuclear_ball(order: int) -> Any:
+    """Return the least squares of 30 % of the entries of a matrix of rank 3 over nine tenths of its nuclear ball."""
+    draw = np.random.default_rng(0)
+    truth = draw.standard_normal((order, 3)) @ draw.standard_normal((3, order))
+    seen = np.nonzero(draw.random((order, order)) < 0.3)
+    X = cp.Variable((order, order))
+    return cp.Problem(
+        cp.Minimize(cp.sum_squares(X[seen] - truth[seen])), [cp.normNuc(X) <= 0.9 * np.linalg.norm(truth, "nuc")]
+    )
+
+
+def simplex(count: int, order: int) -> Any:
+    """Return least squares over the simplex, noisy data of a point with twenty entries."""
+    draw = np.random.default_rng(0)
+    x, matrix = cp.Variable(order), draw.standard_normal((count, order))
+    right = matrix[:, :20].mean(axis=1) + 0.1 * draw.standard_normal(count)
+    return cp.Problem(cp.Minimize(cp.sum_squares(matrix @ x - right)), [x >= 0, cp.sum(x) == 1])
+
+
+def linear_simplex(count: int, order: int) -> Any:
+    """Return a linear program over the simplex."""
+    draw = np.random.default_rng(0)
+    x, matrix = cp.Variable(order), draw.standard_normal((count, order))
+    return cp.Problem(cp.Minimize(draw.standard_normal(order) @ x), [x >= 0, cp.sum(x) == 1, matrix @ x <= 0.3])
 
 
 LARGE: dict[str, Callable[[], Any]] = {
     "MaxCut 1000": lambda: maxcut(1000),
     "completion 300 x 300": lambda: completion(300),
     "theta 150": lambda: theta(150),
+    "theta 250, sparse": lambda: theta(250, 0.02),
     "sparse PCA 40": lambda: sparse_components(40),
+    "sparse PCA 200": lambda: sparse_components(200),
+    "nuclear ball 300 x 300": lambda: nuclear_ball(300),
+    "least squares, simplex": lambda: simplex(500, 3000),
+    "linear, simplex": lambda: linear_simplex(100, 3000),
 }
-"""The large models: the solutions of the first three have low rank."""
+"""The large models."""
 
 
 def time_large(models: dict[str, Any]) -> None:
@@ -240,13 +283,15 @@ def time_large(models: dict[str, Any]) -> None:
             problem, begun = make(), time.process_time()
             value = problem.solve(**options)
             seconds = time.process_time() - begun
-            print(f"{name:24} {solver:16} {problem.status:20} {value:14.6f} {seconds:8.2f} s", flush=True)
+            variable = problem.variables()[0].value
+            rank = np.linalg.matrix_rank(variable, rtol=1e-3) if variable.ndim == 2 else 0
+            print(f"{name:24} {solver:16} {problem.status:20} {value:14.6f} {seconds:8.2f} s  rank {rank}", flush=True)
             note(f"{name}: {solver}", seconds, "CPU s")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=int, default=140)
+    parser.add_argument("--models", type=int, default=150)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quick", action="store_true", help="one model of each family, small ones only")
     parser.add_argument("--large", action="store_true", help="time large models beside SCS, too")

@@ -180,8 +180,9 @@ class Solver(ConicSolver):
         }
         status = STATUSES.get(solution.status)
         if status is None:
-            is_near = solution.x is not None and result.relative_error <= INACCURATE
-            status = settings.OPTIMAL_INACCURATE if is_near else settings.SOLVER_ERROR
+            error = math.inf if solution.x is None else measure_error(result)
+            inexact = settings.OPTIMAL_INACCURATE if error <= INACCURATE else settings.SOLVER_ERROR
+            status = settings.OPTIMAL if error <= result.accuracy else inexact
         if status not in settings.SOLUTION_PRESENT or solution.x is None or solution.y is None:
             return failure_solution(status, attributes)
         zero = inverse_data[self.DIMS].zero
@@ -190,6 +191,12 @@ class Solver(ConicSolver):
         ) | utilities.get_dual_values(solution.y[zero:], utilities.extract_dual_value, inverse_data[self.NEQ_CONSTR])
         variables = {inverse_data[self.VAR_ID]: solution.x}
         return Solution(status, solution.value + inverse_data[settings.OFFSET], variables, duals, attributes)
+
+
+def measure_error(result: Result) -> float:
+    """Return the larger of infeasibility and gap, relative to the value or 1 as in CVXPY's solvers: it may be 0."""
+    gap = abs(result.objective - result.dual_bound) / max(1.0, abs(result.objective))
+    return max(result.infeasibility, gap)
 
 
 def add_rule(stop: StoppingRule | None, rule: StoppingRule) -> StoppingRule:

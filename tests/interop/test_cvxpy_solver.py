@@ -165,6 +165,15 @@ def test_a_stalled_run_is_inaccurate(solver):
     assert problem.value == pytest.approx(problem.solve(solver="CLARABEL"), rel=1e-6)
 
 
+def test_an_optimal_value_of_zero_is_no_failure(solver):
+    """Robust regression without noise: errors are relative to 1, not to the value."""
+    problem = FAMILIES[1](np.random.default_rng([11, 76]))
+    with pytest.warns(UserWarning, match="inaccurate"):
+        assert problem.solve(solver=solver, accuracy=1e-8) == pytest.approx(0.0, abs=1e-8)
+    assert problem.solve(solver=solver, accuracy=1e-6) == pytest.approx(0.0, abs=1e-8)
+    assert problem.status == "optimal"
+
+
 def test_other_cones_and_integers_are_refused_by_name(solver):
     x, z = cp.Variable(3), cp.Variable(3, integer=True)
     for problem, name in [

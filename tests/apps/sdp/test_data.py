@@ -6,7 +6,7 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd.apps.sdp import Block, SdpData, bound_from_diagonals, data_from_sdpa
+from unipd.apps.sdp import SDP, Block, SdpData, bound_from_diagonals, data_from_sdpa
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
 from unipd.maps.sdp import Entries
@@ -137,3 +137,20 @@ def test_entries_outside_their_blocks_are_refused() -> None:
         SdpData(3, cross, cross, b, b, (Block(0, 2),))
     with pytest.raises(InvalidInput, match="kind"):
         SdpData(3, cross, cross, b, b, (Block(0, 3, "exponential"),))
+
+
+def test_matrices_may_have_several_blocks() -> None:
+    first, second = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([[1.0, -2.0], [-2.0, 5.0]])
+    cost = scipy.linalg.block_diag(first, second, [[4.0]], [[0.5]])
+    traces = [np.diag([1.0, 1.0, 0.0, 0.0, 0.0, 0.0]), np.diag([0.0, 0.0, 1.0, 1.0, 1.0, 1.0])]
+    blocked = SDP.from_matrices(cost, traces, [1.0, 2.0], blocks=(2, 2, -2))
+    result = blocked.solve(1e-7)
+    expected = np.linalg.eigvalsh(first)[0] + 2.0 * min(np.linalg.eigvalsh(second)[0], 0.5)
+    assert result.objective == pytest.approx(expected, rel=1e-6)
+    assert [blocked.block(result.x, k).shape for k in range(3)] == [(2, 2), (2, 2), (2,)]
+    with pytest.raises(InvalidInput, match="blocks"):
+        SDP.from_matrices(cost, traces, [1.0, 2.0], blocks=(2, 2))
+    with pytest.raises(InvalidInput, match="blocks"):
+        SDP.from_matrices(cost, traces, [1.0, 2.0], blocks=(2, 2.5, -2))
+    with pytest.raises(InvalidInput, match=r"entry \(0, 1\)"):
+        SDP.from_matrices(cost, traces, [1.0, 2.0], blocks=(-2, 2, 2))

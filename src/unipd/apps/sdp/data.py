@@ -62,6 +62,12 @@ class Block:
         return slice(self.start, self.start + self.size)
 
 
+def list_blocks(sizes: Sequence[int]) -> tuple[Block, ...]:
+    """Return blocks of these sizes, one after another, in SDPA's way: negative for vectors of nonnegative entries."""
+    starts = np.cumsum([0, *(abs(size) for size in sizes)]).tolist()
+    return tuple(Block(start, abs(k), PSD if k > 1 else NONNEGATIVE) for start, k in zip(starts, sizes, strict=False))
+
+
 @dataclass(frozen=True, eq=False)
 class SdpData:
     """min <C, X> subject to lower_i <= <A_i, X> <= upper_i for i = 1, ..., m, X of order n in a product of cones.

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from unipd._typing import Array
-from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData
+from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData, list_blocks
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
 from unipd.maps.sdp import Entries
@@ -27,14 +27,14 @@ def data_from_sdpa(problem: SdpaProblem) -> SdpData:
     >>> data.order, data.cost.row, data.cost.value
     (3, array([2], dtype=int32), array([-2.]))
     """
-    starts = np.cumsum([0, *(abs(size) for size in problem.block_sizes)])
-    pairs = zip(starts, problem.block_sizes, strict=False)
-    blocks = tuple(Block(int(start), abs(size), PSD if size > 1 else NONNEGATIVE) for start, size in pairs)
+    blocks = list_blocks(problem.block_sizes)
+    starts = np.array([block.start for block in blocks])
     row, col = problem.row + starts[problem.block], problem.col + starts[problem.block]
     merged, is_cost = Entries(problem.constraint, row, col, problem.value), problem.constraint == 0
     cost, rest = merged.select(is_cost), merged.select(~is_cost)
     constraints = replace(rest, constraint=rest.constraint - 1)
-    return SdpData(int(starts[-1]), replace(cost, value=-cost.value), constraints, problem.b, problem.b, blocks)
+    order = blocks[-1].rows.stop
+    return SdpData(order, replace(cost, value=-cost.value), constraints, problem.b, problem.b, blocks)
 
 
 def data_from_sedumi(problem: SedumiProblem) -> SdpData:

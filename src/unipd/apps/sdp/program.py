@@ -17,7 +17,7 @@ from unipd import io, run
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import change_context
-from unipd.apps.sdp.data import SdpData
+from unipd.apps.sdp.data import SdpData, list_blocks
 from unipd.apps.sdp.formats import data_from_sdpa, data_from_sedumi, sdpa_from_data, sedumi_from_data
 from unipd.apps.sdp.formulation import WarmStart, analyse
 from unipd.apps.sdp.infeasibility import infeasible_result
@@ -145,6 +145,7 @@ class SDP:
         *,
         lower: Any = None,
         maximise: bool = False,
+        blocks: Sequence[int] = (),
     ) -> SDP:
         """Return min (or max) <C, X> subject to <A_i, X> = b_i (or <=, >=), X psd.
 
@@ -162,6 +163,8 @@ class SDP:
             Lower bounds in addition to ``b``, for constraints with the sense "<=" (-inf for none).
         maximise
             Whether to maximise.
+        blocks
+            Orders of X's diagonal blocks, by default a single one; -k for k nonnegative entries on the diagonal.
 
         Examples
         --------
@@ -179,7 +182,8 @@ class SDP:
         below, above = _bounds(right, senses, lower)
         if maximise:
             cost = replace(cost, value=-cost.value)
-        return cls(SdpData(order, cost, constraints, below, above), maximise)
+        sizes = [validate.integer("blocks", size, minimum=-order) for size in blocks]
+        return cls(SdpData(order, cost, constraints, below, above, list_blocks(sizes)), maximise)
 
     @classmethod
     def from_cvxpy(cls, problem: Any) -> SDP:
