@@ -14,7 +14,7 @@ from unipd.cli.commands import ENTRIES
 
 HEAD = """# Commands
 
-Generated from the parser of `unipd`. The [guide](../command-line.md) explains progress, JSON, exit codes, signals and
+Generated from the parser of `unipd`. [Command line](command-line.md) explains progress, JSON, exit codes, signals and
 limits.
 
 """

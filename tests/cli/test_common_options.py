@@ -113,7 +113,7 @@ def test_the_module_runs_as_the_command_does():
 
 
 def test_the_page_about_the_command_line_knows_every_command_and_exit_code():
-    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
     for name in NAMES:
         assert f"`{name}`" in page
     for code in MEANINGS:
