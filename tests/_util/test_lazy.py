@@ -17,9 +17,9 @@ import scipy.sparse as sp
 
 from unipd._util import lazy
 from unipd.maps.sdp.map import row_products
-from unipd.methods.factored.augmented_lagrangian import remove_radial_part
+from unipd.methods.factored import remove_radial_part
 from unipd.methods.factored.trust_region import project_groups, project_rows, take_step, update_direction
-from unipd.spectral.symmetric import csr_block, csr_three_term, lanczos_steps, remove_component
+from unipd.spectral import csr_block, csr_three_term, lanczos_steps, remove_component
 
 N, R = 40, 5
 rng = np.random.default_rng(0)

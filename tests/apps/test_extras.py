@@ -8,8 +8,7 @@ from unipd.apps.completion import CompletionModel
 from unipd.apps.graphs import MaxCut, bisect
 from unipd.apps.graphs.maxcut import maxcut
 from unipd.apps.graphs.theta import theta
-from unipd.apps.learning import CutFunction, kmeans
-from unipd.apps.learning.submodular import minimise
+from unipd.apps.learning import CutFunction, kmeans, minimise
 from unipd.apps.phase_retrieval import retrieve
 from unipd.apps.tomography import PauliTomography, simulate
 from unipd.io import Graph

@@ -10,8 +10,7 @@ import sys
 import pytest
 
 from support.mpi import answers, command, environment, needs_mpi, program, ranks_of, run
-from unipd.cluster import session
-from unipd.cluster.environment import SIZES
+from unipd.cluster import SIZES, session
 from unipd.errors import MissingExtra
 
 pytestmark = needs_mpi

@@ -10,27 +10,28 @@ from hypothesis import strategies as st
 
 from unipd import Problem
 from unipd.cluster import (
+    FILE_BLOCK_BYTES,
+    FILE_BLOCKS,
     Ranks,
     SingleProcess,
     SummedOperator,
     assign_evenly,
     contiguous_bounds,
+    digest,
     distribute_problem,
     file_fingerprint,
     limit_threads,
     partition_strings,
     processes,
     read_shard,
+    shares,
     threads_for,
 )
-from unipd.cluster.communicator import shares
-from unipd.cluster.consistency import FILE_BLOCK_BYTES, FILE_BLOCKS, digest
 from unipd.couplings import LeastSquares
 from unipd.dual import call_oracle_along
 from unipd.errors import FileFormatError
 from unipd.io import read_ratings
-from unipd.maps import Sampling
-from unipd.maps.sampling import checksum
+from unipd.maps import Sampling, checksum
 from unipd.sharp import NuclearBall
 
 WORKS = st.lists(st.integers(0, 9), min_size=1, max_size=30)

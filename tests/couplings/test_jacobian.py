@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unipd import couplings
-from unipd.couplings import CouplingBase
-from unipd.couplings.base import finite_differences
+from unipd.couplings import CouplingBase, finite_differences
 
 CASES = {
     "equality": couplings.Equality(),

@@ -20,8 +20,8 @@ from unipd.couplings import (
     MultinomialLikelihood,
     PoissonLikelihood,
     WeightedLeastSquares,
+    logistic_prox,
 )
-from unipd.couplings.logistic import logistic_prox
 
 from .registry import LOSSES, LossCase, names, sample
 

@@ -24,8 +24,8 @@ from unipd.couplings import (
     SecondOrderCone,
     SpectralBall,
     Translated,
+    domain_rounding,
 )
-from unipd.couplings.base import domain_rounding
 
 from .registry import ANY, REAL, SETS, SetCase, names, sample
 

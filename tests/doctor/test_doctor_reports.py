@@ -10,8 +10,7 @@ from unipd.doctor import check, check_installation, check_memory, check_scaling
 from unipd.doctor import installation as installed
 from unipd.doctor.report import random_like, rearrange
 from unipd.errors import InvalidInput
-from unipd.maps import row_norms_of
-from unipd.maps.base import SMALL_ORDER
+from unipd.maps import SMALL_ORDER, row_norms_of
 from unipd.protocols import SharpAnswer
 
 

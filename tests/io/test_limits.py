@@ -21,8 +21,7 @@ from unipd.apps.completion import load_model
 from unipd.errors import FileFormatError, MemoryForecastError
 from unipd.io import Limits, read_graph, read_pauli_data, read_ratings, read_sdpa, read_titles
 from unipd.memory import limited_memory, resident_memory
-from unipd.run.checkpoint import MAGIC, read_checkpoint
-from unipd.run.checkpoint.file import FORMAT
+from unipd.run.checkpoint import FORMAT, MAGIC, read_checkpoint
 
 BOMB = 80 << 20
 """Bytes, more than the 64 MiB from which on the ratio counts."""

@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unipd.errors import FileFormatError, InvalidInput, MissingExtra
-from unipd.io import Ratings, read_ratings
-from unipd.io.ratings import check_columns
+from unipd.io import Ratings, check_columns, read_ratings
 
 PLAIN = [(1, 10, 4.0), (2, 10, 3.5), (1, 12, 5.0)]
 

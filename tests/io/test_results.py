@@ -17,8 +17,7 @@ from unipd.apps.graphs.theta import theta
 from unipd.atoms import Blocks, LowRank, SparsePoint
 from unipd.couplings import LeastSquares
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io import Graph, load, save
-from unipd.io.results import FORMAT
+from unipd.io import FORMAT, Graph, load, save
 from unipd.run import COLUMNS, problem_facts
 from unipd.run.checkpoint import Packer, unpack
 

@@ -12,8 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from unipd.errors import FileFormatError
-from unipd.io import Limits, SdpaProblem, read_sdpa, write_sdpa
-from unipd.io.text import LOOSE, TableLayout, read_table, read_table_by_line
+from unipd.io import LOOSE, Limits, SdpaProblem, TableLayout, read_sdpa, read_table, read_table_by_line, write_sdpa
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 

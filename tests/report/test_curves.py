@@ -10,8 +10,7 @@ from unipd import theory
 from unipd.apps.sdp import SDP
 from unipd.errors import InvalidInput
 from unipd.io import load, save
-from unipd.report import compute_curves
-from unipd.report.curves import weight_sums
+from unipd.report import compute_curves, weight_sums
 from unipd.theory import running_exponents
 
 GENERATOR = np.random.default_rng(3)

@@ -14,8 +14,7 @@ import pytest
 import unipd
 from report.runs import HOSTILE, MATRIX, solve_constrained
 from unipd.errors import InvalidInput
-from unipd.report import LiveServer, RunCollector
-from unipd.report.live_run import HOST, MOST_RUNS
+from unipd.report import HOST, MOST_RUNS, LiveServer, RunCollector
 from unipd.run import watch_runs
 
 

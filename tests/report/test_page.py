@@ -15,10 +15,18 @@ from hypothesis import strategies as st
 from report.runs import HOSTILE, hostile, save_and_load, solve_constrained, solve_infeasible, solve_least_squares
 from unipd import Status
 from unipd.errors import InvalidInput, MissingExtra
-from unipd.report import describe_certificate, render_page, run_data, write_report
+from unipd.report import (
+    BOUND_KINDS,
+    MEANINGS,
+    PAGE_POINTS,
+    PANELS,
+    describe_certificate,
+    page_content,
+    render_page,
+    run_data,
+    write_report,
+)
 from unipd.report import page as page_module
-from unipd.report.certificate_text import BOUND_KINDS, MEANINGS
-from unipd.report.page import PAGE_POINTS, PANELS, page_content
 from unipd.run import COLUMNS, History, ProblemFacts, problem_facts
 
 

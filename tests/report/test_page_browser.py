@@ -12,8 +12,7 @@ import unipd
 import unipd.io
 from report.runs import HOSTILE, hostile, save_and_load, solve_constrained, solve_least_squares
 from unipd.apps.tomography import Noise, PauliTomography, simulate
-from unipd.report import LiveServer, RunCollector, write_report
-from unipd.report.curves import AXES
+from unipd.report import AXES, LiveServer, RunCollector, write_report
 from unipd.run import History, watch_runs
 
 WEBGL_HINTS = ("GL Driver Message", "willReadFrequently")

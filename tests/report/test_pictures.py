@@ -17,7 +17,10 @@ from unipd.errors import InvalidInput
 from unipd.io import load, save
 from unipd.report import (
     THEMES,
+    WIDTHS,
+    common_scale,
     decimate,
+    group_extremes,
     plot_comparison,
     plot_convergence,
     plot_methods,
@@ -25,8 +28,6 @@ from unipd.report import (
     spectrum_of,
     write_report,
 )
-from unipd.report.curves import common_scale, group_extremes
-from unipd.report.style import WIDTHS
 from unipd.run import COLUMNS, History
 
 BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}

@@ -9,8 +9,7 @@ pytest.importorskip("matplotlib")
 
 from unipd.apps.tomography import Noise, PauliTomography, QuantumState, ghz, simulate
 from unipd.errors import InvalidInput
-from unipd.report import plot_tomography
-from unipd.report.tomography import largest_indices, matrix_entries, power_of_ten
+from unipd.report import largest_indices, matrix_entries, plot_tomography, power_of_ten
 
 
 @pytest.mark.parametrize(("name", "qubits"), [("ghz", 2), ("random", 5)])

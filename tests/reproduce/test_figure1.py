@@ -10,8 +10,18 @@ pytest.importorskip("matplotlib")
 
 import unipd
 from unipd.errors import InvalidInput
-from unipd.reproduce import figure1_experiment, figure1_problem, plot_figure1, run_figure1, write_figure1
-from unipd.reproduce.figure1 import COLUMNS, DEFAULT, METHODS, ORACLE_ACCURACY, summarize_trace
+from unipd.reproduce import (
+    COLUMNS,
+    DEFAULT,
+    METHODS,
+    ORACLE_ACCURACY,
+    figure1_experiment,
+    figure1_problem,
+    plot_figure1,
+    run_figure1,
+    summarize_trace,
+    write_figure1,
+)
 
 
 @pytest.fixture(scope="module")

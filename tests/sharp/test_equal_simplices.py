@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unipd.errors import InvalidInput
-from unipd.sharp import Linear, Product, Simplex, UnitSimplex, sum_answers
+from unipd.sharp import Linear, Product, Simplex, UnitSimplex, runs_of, sum_answers
 from unipd.sharp import product as equal_simplices
-from unipd.sharp.product import runs_of
 
 METHODS = ("__call__", "value", "call_certified")
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unipd.sharp import BasePolytope, KSupportBall
-from unipd.sharp.base_polytope import nearest_point
+from unipd.sharp import BasePolytope, KSupportBall, nearest_point
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from unipd._util.entrywise import phase
 from unipd.atoms import SparsePoint
-from unipd.sharp import GroupBall, L1Ball, L2Ball, LInfBall, LpBall
-from unipd.sharp.norm_ball import euclidean, largest, scatter_point, unit
+from unipd.sharp import GroupBall, L1Ball, L2Ball, LInfBall, LpBall, euclidean, largest, scatter_point, unit
 
 TINY = 5e-324
 examples = settings(max_examples=80)

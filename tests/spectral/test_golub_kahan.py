@@ -11,8 +11,7 @@ from spectral.matrices import StepByStep, bands_of, eps_of, sampled_operator
 from unipd._util.context import subscribe
 from unipd.errors import OracleError
 from unipd.maps import SampledMatrix, Sampling
-from unipd.spectral import Bidiagonal, Engine, Products, Stop
-from unipd.spectral.kernels import may_stop, top_triple
+from unipd.spectral import Bidiagonal, Engine, Products, Stop, may_stop, top_triple
 
 LANCZOS = Engine(solver="lanczos")
 

@@ -8,10 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spectral.matrices import StepByStep, bands_of, eps_of, sampled_operator
-from unipd.maps import Sampling
-from unipd.maps.sampling_kernels import golub_kahan_partial_steps
-from unipd.spectral import Bidiagonal, CompiledBidiagonalization, Engine, Stop, engine
-from unipd.spectral.kernels import orthonormalize_rows, update_left_omega, update_right_omega
+from unipd.maps import Sampling, golub_kahan_partial_steps
+from unipd.spectral import (
+    Bidiagonal,
+    CompiledBidiagonalization,
+    Engine,
+    Stop,
+    engine,
+    orthonormalize_rows,
+    update_left_omega,
+    update_right_omega,
+)
 
 LANCZOS = Engine(solver="lanczos")
 NEVER = Stop().goals(1.0, 0.0)

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spectral.matrices import bands_of
-from unipd.spectral import Stop
-from unipd.spectral.kernels import all_at_most, chase, find_next_eigenvalue, may_stop, may_stop_if_due
+from unipd.spectral import Stop, all_at_most, chase, find_next_eigenvalue, may_stop, may_stop_if_due
 
 
 @settings(max_examples=80)

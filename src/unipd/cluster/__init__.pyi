@@ -17,3 +17,9 @@ from unipd.cluster.partition import idle_ranks as idle_ranks
 from unipd.cluster.solve import read_shard as read_shard
 from unipd.cluster.solve import run as run
 from unipd.cluster.solve import session as session
+from unipd.cluster.communicator import STALL_SECONDS
+from unipd.cluster.communicator import shares
+from unipd.cluster.consistency import FILE_BLOCKS
+from unipd.cluster.consistency import FILE_BLOCK_BYTES
+from unipd.cluster.consistency import digest
+from unipd.cluster.environment import SIZES

@@ -25,3 +25,7 @@ from unipd.couplings.relations import AtLeast as AtLeast
 from unipd.couplings.relations import AtMost as AtMost
 from unipd.couplings.relations import Equality as Equality
 from unipd.couplings.second_order_cone import SecondOrderCone as SecondOrderCone
+from unipd.couplings.base import domain_rounding
+from unipd.couplings.base import finite_differences
+from unipd.couplings.logistic import logistic_prox
+from unipd.couplings.lp_ball import Ellipsoid

@@ -22,3 +22,19 @@ from unipd.report.sections import report_sections as report_sections
 from unipd.report.style import THEMES as THEMES
 from unipd.report.style import check_path as check_path
 from unipd.report.tomography import plot_tomography as plot_tomography
+from unipd.report.certificate_text import BOUND_KINDS
+from unipd.report.certificate_text import MEANINGS
+from unipd.report.curves import AXES
+from unipd.report.curves import best_bound
+from unipd.report.curves import common_scale
+from unipd.report.curves import group_extremes
+from unipd.report.curves import weight_sums
+from unipd.report.live_run import HOST
+from unipd.report.live_run import MOST_RUNS
+from unipd.report.page import PAGE_POINTS
+from unipd.report.page import PANELS
+from unipd.report.page import page_content
+from unipd.report.style import WIDTHS
+from unipd.report.tomography import largest_indices
+from unipd.report.tomography import matrix_entries
+from unipd.report.tomography import power_of_ten

@@ -47,3 +47,9 @@ from unipd.sharp.spectral.spectrahedron import TraceBall as TraceBall
 from unipd.sharp.spectral.spectral_ball import SpectralBall as SpectralBall
 from unipd.sharp.spectral.weighted_nuclear import WeightedNuclearBall as WeightedNuclearBall
 from unipd.sharp.base import Counted as Counted
+from unipd.sharp.base_polytope import nearest_point
+from unipd.sharp.norm_ball import euclidean
+from unipd.sharp.norm_ball import largest
+from unipd.sharp.norm_ball import scatter_point
+from unipd.sharp.norm_ball import unit
+from unipd.sharp.product import runs_of

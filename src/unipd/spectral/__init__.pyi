@@ -39,3 +39,16 @@ from unipd.spectral.lanczos import starting_block
 from unipd.spectral.operators import Products
 from unipd.spectral.stopping import Stop
 from unipd.spectral.stopping import value_error
+from unipd.spectral.kernels import all_at_most
+from unipd.spectral.kernels import chase
+from unipd.spectral.kernels import find_next_eigenvalue
+from unipd.spectral.kernels import may_stop
+from unipd.spectral.kernels import may_stop_if_due
+from unipd.spectral.kernels import orthonormalize_rows
+from unipd.spectral.kernels import top_triple
+from unipd.spectral.kernels import update_left_omega
+from unipd.spectral.kernels import update_right_omega
+from unipd.spectral.symmetric import csr_block
+from unipd.spectral.symmetric import csr_three_term
+from unipd.spectral.symmetric import lanczos_steps
+from unipd.spectral.symmetric import remove_component

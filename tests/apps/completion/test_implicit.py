@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import unipd
-from unipd.apps.completion import load_model
-from unipd.apps.completion.implicit import index_interactions
+from unipd.apps.completion import index_interactions, load_model
 from unipd.errors import InvalidInput
 
 

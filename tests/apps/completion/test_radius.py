@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from unipd.apps.completion import (
+    MOST_TRIALS,
     CompletionModel,
     CompletionProblem,
     ModelSettings,
@@ -13,8 +14,9 @@ from unipd.apps.completion import (
     SolverOptions,
     choose_radius,
     initial_radius,
+    least_of_parabola,
+    predict_at,
 )
-from unipd.apps.completion.radius_search import MOST_TRIALS, least_of_parabola, predict_at
 from unipd.reproduce import generate_ratings
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.apps.completion.estimator import PlainEstimator
+from unipd.apps.completion import PlainEstimator
 from unipd.errors import InvalidInput
 from unipd.reproduce import generate_ratings
 
@@ -170,7 +170,7 @@ def test_plain_parameters():
 
 
 def test_generators_as_random_state():
-    from unipd.apps.completion.model import check_parameters
+    from unipd.apps.completion import check_parameters
 
     seeds = [check_parameters(unipd.MatrixCompletion(random_state=np.random.default_rng(3))).seed for _ in range(2)]
     assert seeds[0] == seeds[1] != check_parameters(unipd.MatrixCompletion(random_state=np.random.RandomState(3))).seed

@@ -6,9 +6,7 @@ import pytest
 import unipd
 from unipd import Status
 from unipd._util.context import Communicator
-from unipd.apps.completion import CompletionModel, model, radius_search
-from unipd.apps.completion.model import SEARCH_CUT
-from unipd.apps.completion.solver import Deadline
+from unipd.apps.completion import SEARCH_CUT, CompletionModel, Deadline, model, radius_search
 from unipd.reproduce import generate_ratings
 
 SETS = 5

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unipd
-from unipd.apps.learning import CutFunction
-from unipd.apps.learning.submodular import minimise
+from unipd.apps.learning import CutFunction, minimise
 from unipd.errors import InvalidInput, OracleError
 from unipd.io import Graph
 

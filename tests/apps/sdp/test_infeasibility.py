@@ -12,7 +12,7 @@ from unipd import Status
 from unipd.apps.sdp import SDP, Block, SdpData, find_ray, find_separation, measure_margins
 from unipd.maps.sdp import Entries
 from unipd.report import describe_certificate
-from unipd.run.result import summary_rows
+from unipd.run import summary_rows
 
 OFF = np.array([[0.0, 0.5], [0.5, 0.0]])
 CORNER = np.diag([1.0, 0.0])

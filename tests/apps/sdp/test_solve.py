@@ -13,8 +13,7 @@ from unipd.apps.graphs import bisection_program, maxcut_program, theta_program
 from unipd.apps.sdp import SDP
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
-from unipd.report import compute_curves
-from unipd.report.curves import best_bound
+from unipd.report import best_bound, compute_curves
 from unipd.run import MaxIterations
 
 

@@ -7,8 +7,7 @@ import time
 import numpy as np
 
 import unipd
-from unipd.cluster import Ranks, distribute, distribute_problem, require_same, run, session
-from unipd.cluster.communicator import STALL_SECONDS
+from unipd.cluster import STALL_SECONDS, Ranks, distribute, distribute_problem, require_same, run, session
 from unipd.couplings import LeastSquares
 from unipd.errors import UnipdError
 from unipd.maps import DenseMatrix, Identity

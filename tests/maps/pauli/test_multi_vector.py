@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unipd import atoms
-from unipd.maps.pauli import PauliMap
-from unipd.maps.pauli.dense import MULTI_VECTOR_COLUMNS, PauliBlocks
+from unipd.maps.pauli import MULTI_VECTOR_COLUMNS, PauliBlocks, PauliMap
 
 from .test_naive import matrix
 

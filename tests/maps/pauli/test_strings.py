@@ -8,8 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unipd.errors import InvalidInput
-from unipd.maps.pauli import PauliMap, bit_count, default_count, masks, parse, phases, random_paulis, write
-from unipd.maps.pauli.strings import most_repeats
+from unipd.maps.pauli import (
+    PauliMap,
+    bit_count,
+    default_count,
+    masks,
+    most_repeats,
+    parse,
+    phases,
+    random_paulis,
+    write,
+)
 
 labels = st.integers(1, 12).flatmap(
     lambda q: st.lists(st.text("IXYZ", min_size=q, max_size=q), min_size=1, max_size=20)

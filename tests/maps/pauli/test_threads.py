@@ -9,8 +9,7 @@ import pytest
 
 from unipd._util.thread_pool import available_threads, share
 from unipd.atoms import LowRank
-from unipd.maps.pauli import PauliMap, random_paulis
-from unipd.maps.pauli.map import kernel_threads
+from unipd.maps.pauli import PauliMap, kernel_threads, random_paulis
 
 from .test_naive import complex_normal
 

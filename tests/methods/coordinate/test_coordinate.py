@@ -13,8 +13,7 @@ import unipd
 from unipd import Problem, couplings, sharp, solve
 from unipd.dual import evaluate, lower_bound
 from unipd.methods import CoordinateDescent
-from unipd.methods.coordinate import Restricted, has_coordinates
-from unipd.methods.coordinate.kernels import shrink
+from unipd.methods.coordinate import Restricted, has_coordinates, shrink
 
 COLUMNS = 40
 

@@ -11,8 +11,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 import unipd
 from unipd import couplings, sharp
-from unipd.couplings.base import finite_differences
-from unipd.couplings.lp_ball import Ellipsoid
+from unipd.couplings import Ellipsoid, finite_differences
 from unipd.dual import evaluate, lower_bound
 from unipd.maps import row_norms
 from unipd.methods.wrappers import equilibrate

@@ -10,8 +10,7 @@ import pytest
 
 import unipd
 from unipd import AccUniPDGrad, Corrective, MaxIterations, Restarts, Status, sharp
-from unipd.methods.wrappers import Fallback
-from unipd.methods.wrappers.fallback import PATIENCE
+from unipd.methods.wrappers import PATIENCE, Fallback
 
 
 def _program() -> unipd.Problem:

@@ -21,8 +21,7 @@ from support.runs import constrained_problem, cut_problem, same_run, spectral_pr
 from unipd import Checkpoint, MaxIterations, Problem, solve
 from unipd.apps.graphs import maxcut_program
 from unipd.apps.graphs.theta import theta
-from unipd.apps.sdp import SDP
-from unipd.apps.sdp.interior_point import InteriorPointState
+from unipd.apps.sdp import SDP, InteriorPointState
 from unipd.apps.tomography import Noise, simulate
 from unipd.apps.tomography.projected import Projected, ProjectedState
 from unipd.errors import UnipdError

@@ -24,3 +24,12 @@ from unipd.apps.completion.problem import fit_biases
 from unipd.apps.completion.side_information import SideCurvature
 from unipd.apps.completion.side_information import SideFactor
 from unipd.apps.completion.solver import merge_results
+from unipd.apps.completion.estimator import PlainEstimator
+from unipd.apps.completion.implicit import index_interactions
+from unipd.apps.completion.model import SEARCH_CUT
+from unipd.apps.completion.model import check_parameters
+from unipd.apps.completion.radius_search import MOST_TRIALS
+from unipd.apps.completion.radius_search import least_of_parabola
+from unipd.apps.completion.radius_search import predict_at
+from unipd.apps.completion.ratings import as_names
+from unipd.apps.completion.solver import Deadline

@@ -7,3 +7,4 @@ from unipd.apps.learning.regression import NormConstrainedRegressorCV as NormCon
 from unipd.apps.learning.regression import basis_pursuit as basis_pursuit
 from unipd.apps.learning.submodular import CutFunction as CutFunction
 from unipd.apps.learning.svm import SupportVectorClassifier as SupportVectorClassifier
+from unipd.apps.learning.submodular import minimise

@@ -22,3 +22,4 @@ from unipd.apps.sdp.presolve import find_face
 from unipd.apps.sdp.solver import FallbackRule
 from unipd.apps.sdp.solver import estimate_seconds
 from unipd.apps.sdp.template import find_template
+from unipd.apps.sdp.interior_point import InteriorPointState

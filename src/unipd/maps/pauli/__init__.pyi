@@ -22,3 +22,7 @@ from unipd.maps.pauli.strings import masks
 from unipd.maps.pauli.strings import parse
 from unipd.maps.pauli.strings import phases
 from unipd.maps.pauli.strings import write
+from unipd.maps.pauli.dense import MULTI_VECTOR_COLUMNS
+from unipd.maps.pauli.dense import PauliBlocks
+from unipd.maps.pauli.map import kernel_threads
+from unipd.maps.pauli.strings import most_repeats

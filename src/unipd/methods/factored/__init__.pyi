@@ -10,3 +10,4 @@ from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
 from unipd.methods.factored.lbfgs import Memory
 from unipd.methods.factored.trust_region import newton_steps
 from unipd.methods.factored.factored import ORACLE_EVERY
+from unipd.methods.factored.augmented_lagrangian import remove_radial_part

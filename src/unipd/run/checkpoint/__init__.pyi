@@ -15,3 +15,4 @@ from unipd.run.checkpoint.file import MAGIC
 from unipd.run.checkpoint.file import remove_leftovers
 from unipd.run.checkpoint.file import write_checkpoint
 from unipd.run.checkpoint.fingerprint import differences
+from unipd.run.checkpoint.file import FORMAT
