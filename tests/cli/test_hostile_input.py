@@ -171,3 +171,29 @@ def test_a_link_in_a_longer_loop_is_refused(tmp_path):
     with pytest.raises(OSError, match="symbolic links") as caught:
         (tmp_path / "a").read_bytes()
     assert explain(caught.value)[1] == 2
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="only Linux has files that open and cannot be read")
+@pytest.mark.parametrize(
+    "words", ["maxcut /proc/self/mem", "show link.npz", "tomography link.csv", "solve link.dat-s", "solve link.mat"]
+)
+def test_a_file_that_cannot_be_read_is_named(invoke, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    for name in ("link.npz", "link.csv", "link.dat-s", "link.mat"):
+        os.symlink("/proc/self/mem", name)
+    done = invoke(*words.split())
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"unipd: {words.split()[1]}: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_interrupt_while_options_are_parsed_is_one_line(invoke, monkeypatch):
+    """Typer would exit with 130 and say nothing."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("unipd.cli.app.Group.resolve_command", interrupt)
+    monkeypatch.setattr("unipd.cli.app.Group.parse_args", interrupt)
+    done = invoke("demo")
+    assert (done.exit_code, done.stderr) == (130, "unipd: interrupted\n")

@@ -36,6 +36,18 @@ def atomic_write(target: Path) -> Generator[BinaryIO, None, None]:
 
 
 @contextlib.contextmanager
+def open_to_read(path: str | os.PathLike[str]) -> Generator[BinaryIO, None, None]:
+    """Open a file to read its bytes; every error names the file, those of reading too."""
+    try:
+        with open(path, "rb") as stream:
+            yield stream
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+@contextlib.contextmanager
 def _temporary_near(target: Path) -> Generator[BinaryIO, None, None]:
     part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:

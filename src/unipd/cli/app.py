@@ -87,6 +87,7 @@ class Group(_Help, TyperGroup):
     def __init__(self, **settings: Any) -> None:
         settings["commands"] = {entry.name: Stub(entry) for entry in commands.ENTRIES}
         super().__init__(**settings)
+        self.has_ended = False
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in registry order."""
@@ -98,20 +99,20 @@ class Group(_Help, TyperGroup):
         return name, command.load() if isinstance(command, Stub) else command, rest
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; pass Ctrl-C outside a run on to :meth:`main`, where Typer would exit silently."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt as error:
-            raise typer.Abort from error
+        """Run the command, and note that it has ended by itself."""
+        code = super().invoke(ctx)
+        self.has_ended = True
+        return code
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **settings: Any) -> Any:
         """Run a command and exit with its code (return it if not ``standalone_mode``)."""
         arguments = sys.argv[1:] if args is None else list(args)
         debug = "--debug" in arguments
+        self.has_ended = False
         try:
             code = super().main(arguments, *rest, standalone_mode=False, **settings)
-        except typer.Abort:
-            code = exits.report_error(KeyboardInterrupt(), debug=debug)
+            if code == exits.INTERRUPTED and not self.has_ended:  # Typer turns Ctrl-C into this code, silently
+                code = exits.report_error(KeyboardInterrupt(), debug=debug)
         except _UsageError as error:
             code = _report_usage_error(error, debug=debug)
         except BrokenPipeError:

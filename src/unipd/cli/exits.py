@@ -48,6 +48,8 @@ _USERS_OS_ERRORS = {
     errno.EPERM: "permission denied",
     errno.EROFS: "is on a read-only file system",
     errno.ENAMETOOLONG: "the name is too long",
+    errno.ENXIO: "no such device",
+    errno.EIO: "cannot be read or written",
     errno.ELOOP: "a symbolic link that leads to itself",
 }
 

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.files import open_to_read
 from unipd.errors import FileFormatError, MemoryForecastError, UnipdError
 from unipd.memory import available_memory, memory_limit, size_text
 
@@ -169,7 +170,7 @@ def open_bounded(
     """
     name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "<stream>")
     name = name if isinstance(name, str) else "<stream>"
-    with open(source, "rb") if isinstance(source, (str, os.PathLike)) else nullcontext(source) as file:
+    with open_to_read(source) if isinstance(source, (str, os.PathLike)) else nullcontext(source) as file:
         yield _open_stream(file, name, limits or Limits(), line_limit, is_checked, is_text), name
 
 

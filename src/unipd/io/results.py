@@ -14,7 +14,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.files import atomic_write
+from unipd._util.files import atomic_write, open_to_read
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.limits import DamagedArchive, read_arrays
 from unipd.methods import Certificate, Counts, State
@@ -236,7 +236,7 @@ def _read_arrays(path: Path) -> dict[str, Array]:
     try:
         return read_arrays(path)
     except DamagedArchive as error:
-        with open(path, "rb") as stream:
+        with open_to_read(path) as stream:
             is_checkpoint = stream.read(len(MAGIC)) == MAGIC
         if is_checkpoint:
             reason = "a checkpoint, not a result: show it with unipd report, or resume its command with --resume"

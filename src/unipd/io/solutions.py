@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.files import open_to_read
 from unipd.errors import FileFormatError
 from unipd.io.limits import DamagedArchive, Limits, read_arrays, read_bounded, require_room
 from unipd.io.results import load
@@ -83,7 +84,7 @@ def read_solution(
     array([0.5])
     """
     name = os.fspath(path)
-    with open(path, "rb") as stream:
+    with open_to_read(path) as stream:
         is_archive = stream.read(len(_ZIP)) == _ZIP
     if is_archive:
         found = _read_archive(name, limits)

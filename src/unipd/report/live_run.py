@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from unipd._typing import Array
+from unipd._util.files import open_to_read
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.methods import Counts
 from unipd.report.page import page_content, render_page
@@ -120,7 +121,7 @@ def is_checkpoint(path: str | os.PathLike[str]) -> bool:
     ...     is_checkpoint(Path(folder, "notes.txt"))
     False
     """
-    with open(path, "rb") as stream:
+    with open_to_read(path) as stream:
         return stream.read(len(MAGIC)) == MAGIC
 
 

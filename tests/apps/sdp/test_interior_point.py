@@ -8,6 +8,7 @@ from dataclasses import replace
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -442,3 +443,18 @@ def test_without_qics_the_extra_is_named(monkeypatch):
 def test_interior_points_take_no_trace_bound():
     with pytest.raises(InvalidInput, match="trace_bound: expected none"):
         SDP(conic_data(0)).solve(trace_bound=5.0)
+
+
+@pytest.mark.parametrize("seed", [31, 93, 134, 159, 172])
+def test_one_constraint_reaches_the_accuracy_that_steps_alone_do_not(seed):
+    """min <C, X> with <A, X> = 1 is the least eigenvalue of (C, A); steps end at gaps of a few 1e-8."""
+    rng = np.random.default_rng(seed)
+    order, kind = int(rng.integers(2, 9)), seed % 3
+    cost, matrix = rng.standard_normal((2, order, order))
+    cost, matrix = cost + cost.T, matrix @ matrix.T if kind < 2 else matrix + matrix.T
+    cost, b = (cost, 1.0) if kind < 2 else (cost @ cost.T, float(rng.standard_normal()))
+    program = SDP.from_matrices(cost, [matrix], [b], "<=" if kind == 1 else "=")
+    result = program.solve(1e-8, "interior")
+    check(program, result, 1e-8)
+    if kind < 2:
+        assert result.objective == pytest.approx(scipy.linalg.eigvalsh(cost, matrix)[0], rel=1e-8)

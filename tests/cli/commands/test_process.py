@@ -7,6 +7,7 @@ import pytest
 
 from unipd.apps.process_tomography import (
     GATES,
+    ProcessTomography,
     QuantumChannel,
     all_preparations,
     as_channel,
@@ -147,3 +148,10 @@ def test_error_bars(invoke):
     low, high = figures["process_fidelity_low"], figures["process_fidelity_high"]
     assert 0.8 < low < figures["process_fidelity"] < high <= 1.0
     assert low < 0.925 < high
+
+
+def test_a_target_of_another_size_is_refused_before_the_fit(invoke, monkeypatch):
+    monkeypatch.setattr(ProcessTomography, "fit_data", lambda *_: pytest.fail("the fit has begun"))
+    done = invoke("process", "--simulate", "cx", "--target", "x")
+    assert done.exit_code == 2
+    assert "--target: expected a channel from dimension 4 to 4" in done.stderr

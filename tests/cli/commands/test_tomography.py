@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.apps.tomography import all_bases, ghz, sic_povm, simulate, simulate_counts
+from unipd.apps.tomography import PauliTomography, all_bases, ghz, sic_povm, simulate, simulate_counts
 from unipd.cli.commands.tomography import progress_counter, read_target
 from unipd.cli.options import read_array_file
 from unipd.errors import InvalidInput
@@ -577,3 +577,12 @@ def test_observables_without_a_state(invoke, tmp_path):
         assert refused.exit_code == 2
         assert message in refused.stderr
         assert len(refused.stderr.strip().splitlines()) == 1
+
+
+def test_quasi_counts_are_not_redrawn_and_that_is_said_before_the_fit(invoke, tmp_path, monkeypatch):
+    monkeypatch.setattr(PauliTomography, "fit_counts", lambda *_, **__: pytest.fail("the fit has begun"))
+    path = tmp_path / "quasi.csv"
+    path.write_text("basis,outcome,count\nZ,0,60.5\nZ,1,39.5\nX,0,50\nX,1,50\n")
+    done = invoke("tomography", path, "--bootstrap", "5", "--resample", "basis")
+    assert done.exit_code == 2
+    assert "--resample: expected parametric for quasi-counts" in done.stderr

@@ -20,8 +20,15 @@ import scipy.sparse as sp
 
 from unipd._typing import Array
 from unipd._util.blas import norm
-from unipd.apps.sdp.cones import TRACE_MULTIPLE, combine_to_identity, make_admissible, measure_margins, measure_size
-from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, SdpData
+from unipd.apps.sdp.cones import (
+    TRACE_MULTIPLE,
+    combine_to_identity,
+    make_admissible,
+    measure_margins,
+    measure_size,
+    split_blocks,
+)
+from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData
 from unipd.apps.sdp.formats import Columns, to_equations
 from unipd.errors import MissingExtra
 from unipd.methods.base import Certificate, Counts, State, empty_certificate, measure_point
@@ -244,6 +251,10 @@ ANCHOR_SHARES = (0.0, 0.03, 0.1, 0.3, 0.5)
 """Shares of an earlier feasible X, which lies further inside, that are tried where X alone cannot be moved there."""
 PREFERENCE = 0.1
 """A bound for X of any size may be worse by this share of the accuracy than one that is limited."""
+FACE_SHARES = (1e-2, 1e-4, 1e-6)
+"""Shares of its largest eigenvalue up to which eigenvalues of the slack count as zero where steps end."""
+MOST_FACE_ENTRIES = 10_000_000
+"""Most entries of the dense matrix of a face."""
 INSIDE = 16.0 * float(np.finfo(np.float64).eps)
 """A mended slack lies inside by this times its order and its size, so that a factorisation can prove it."""
 
@@ -358,7 +369,27 @@ class InteriorPoint:
             small_steps=int(embedding.solver.consecutive_small_steps),
             failure=None if can_continue else Status.STALLED,
         )
-        return self._evaluate(problem, moved)
+        evaluated = self._evaluate(problem, moved)
+        is_stalled = not can_continue and evaluated.certificate.relative_error(problem) > state.accuracy
+        return self._restrict(problem, evaluated) if is_stalled else evaluated
+
+    def _restrict(self, problem: Problem, state: InteriorPointState) -> InteriorPointState:
+        """Return the state with X and the multipliers moved to where X S = 0 holds, if that is better.
+
+        Where steps end, rounding leaves both within some 1e-8 of an optimal face; on it the gap is of second order.
+        """
+        dual, (parts, _) = state.certificate.dual, state.embedding.decode(state.vector)
+        slack = split_blocks(self.data.blocks, problem.sharp.cost_map.slack(dual))
+        best = state
+        for share in FACE_SHARES:
+            moved = move_to_face(self.data, parts, slack, dual, share)
+            if moved is None:
+                continue
+            found = self._measure(problem, make_admissible(self.data, moved.dual))
+            candidates = [self._measure(problem, dual), found, *self._mend(problem, state, found)]
+            other = self._certify(problem, state, moved.parts, candidates)
+            best = min(best, other, key=lambda one: one.certificate.relative_error(problem))
+        return best
 
     def _evaluate(self, problem: Problem, state: InteriorPointState) -> InteriorPointState:
         """Return the state with point, image, bound and certificate of its iterate."""
@@ -463,6 +494,55 @@ class InteriorPoint:
         if best is not None:
             mended.append(self._measure(problem, (1.0 - best[1]) * found.dual + best[1] * best[2]))
         return mended
+
+
+class FacePoint(NamedTuple):
+    """The blocks of X and the multipliers (rows of unit norm) on a face."""
+
+    parts: list[Array]
+    dual: Array
+
+
+def move_to_face(data: SdpData, parts: list[Array], slack: list[Array], dual: Array, share: float) -> FacePoint | None:
+    """Return X where the slack is zero up to a share, on the tight constraints, and multipliers for which it is zero.
+
+    Both moves are the least ones, and linear; None where the face is too large.
+    """
+    columns = Columns(data)
+    rows = columns.matrix(data.unit_constraints, data.size)
+    bases = [_face_basis(block, part, share) for block, part in zip(data.blocks, slack, strict=True)]
+    if sum(basis.size for basis in bases) > MOST_FACE_ENTRIES:
+        return None
+    ends = np.cumsum([basis.shape[1] for basis in bases])[:-1]
+    pairs = zip(columns.start, bases, strict=True)
+    restricted = np.hstack([rows[:, start : start + basis.shape[0]] @ basis for start, basis in pairs])
+    inside, rest = (
+        np.concatenate([basis.T @ part.ravel() for basis, part in zip(bases, whole, strict=True)])
+        for whole in (parts, slack)
+    )
+    image, lower, upper = restricted @ inside, data.lower / data.norms, data.upper / data.norms
+    is_tight = data.equal | (np.abs(dual) > INSIDE * np.abs(dual).max(initial=0.0))
+    target = np.where(is_tight, np.where((dual > 0.0) | data.equal, upper, lower), np.clip(image, lower, upper))
+    is_active = is_tight | (target != image)
+    inside += np.linalg.lstsq(restricted[is_active], (target - image)[is_active], rcond=None)[0]
+    moved = dual.copy()
+    moved[is_active] -= np.linalg.lstsq(restricted[is_active].T, rest, rcond=None)[0]
+    split = zip(bases, np.split(inside, ends), parts, strict=True)
+    return FacePoint([(basis @ x).reshape(part.shape) for basis, x, part in split], moved)
+
+
+def _face_basis(block: Block, part: Array, share: float) -> Array:
+    """Return an orthonormal basis of the matrices or vectors where a block of the slack is nearly zero, as columns."""
+    if block.kind in (FREE, SECOND_ORDER):
+        return np.eye(block.size)
+    if block.kind == NONNEGATIVE:
+        return np.eye(block.size)[:, part <= share * part.max()]
+    values, vectors = np.linalg.eigh(part)
+    kept = vectors[:, values <= share * np.abs(values).max()]
+    i, j = np.triu_indices(kept.shape[1])
+    products = kept[:, None, i] * kept[None, :, j]
+    symmetric = np.where(i == j, 0.5, math.sqrt(0.5)) * (products + products.transpose(1, 0, 2))
+    return symmetric.reshape(block.size**2, i.size)
 
 
 class DualCandidate(NamedTuple):

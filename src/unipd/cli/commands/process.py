@@ -15,7 +15,7 @@ from unipd.errors import FileFormatError, InvalidInput
 from unipd.status import Status
 
 if TYPE_CHECKING:
-    from unipd.apps.process_tomography import ChannelBootstrap, ProcessTomography, QuantumChannel
+    from unipd.apps.process_tomography import ChannelBootstrap, ProcessData, ProcessTomography, QuantumChannel
 
 _DATA, _SIMULATION, _MODEL, _FIGURES = "Data", "Simulation", "Model", "Figures"
 
@@ -82,23 +82,25 @@ def process(
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
     if diamond and target is None and simulate is None:
         raise InvalidInput("--diamond", "--target with this option", "none")
-    goal = None if target is None else read_target(target)
+    with translate_argument_names({"channel": "--target", "target": "--target"}):
+        goal = None if target is None else as_channel(read_target(target))
     stop = stopping_rule(options)
     lossy = "nonincreasing" if simulate is not None and loss > 0.0 else trace
     with translate_argument_names({"trace": "--trace"}):
         estimator = ProcessTomography(accuracy=accuracy, rank=rank, trace=lossy, stop=stop, verbose=not options.quiet)
     with print_warnings(UndeterminedChannel):
         if data is not None:
-            fit_file(estimator, data, ancilla, readout)
+            fit_file(estimator, data, ancilla, readout, goal)
         else:
             assert simulate is not None
-            truth = _fit_simulation(estimator, simulate, qubits, shots, depolarizing, loss, readout, save_data, options)
+            content, truth = run_simulation(simulate, qubits, shots, depolarizing, loss, readout, save_data, options)
+            check_target(goal, content)
+            estimator.fit_data(content)
             goal = truth if goal is None else goal
     channel, result = estimator.channel_, estimator.result_
     result = result.with_extras(choi=channel.choi, eigenvalues=channel.eigenvalues)
     if goal is not None:
-        with translate_argument_names({"target": "--target"}):
-            figures = target_figures(channel, as_channel(goal), diamond)
+        figures = target_figures(channel, goal, diamond)
         result = result.with_extras(**figures, fidelity_target=target or simulate)
     if bootstrap is not None and result.status is not Status.INTERRUPTED:
         errors = estimator.bootstrap(bootstrap, seed=options.seed)
@@ -122,34 +124,48 @@ def _error_bars(errors: ChannelBootstrap, goal: Any) -> dict[str, float]:
     return bars
 
 
-def fit_file(estimator: ProcessTomography, path: Path, ancilla: bool, readout: float) -> None:
-    """Fit the channel to the data of a file."""
-    from unipd.io.pauli import read_pauli_data
-    from unipd.io.process import ProcessExpectations, read_process_data
-
-    errors = readout or None
+def fit_file(
+    estimator: ProcessTomography, path: Path, ancilla: bool, readout: float, goal: QuantumChannel | None = None
+) -> None:
+    """Fit the channel to the data of a file, after the check of the target's size."""
     try:
-        if ancilla:
-            counts: Any = read_pauli_data(path)
-            if not isinstance(counts, dict):
-                raise FileFormatError(str(path), "expected counts of basis, outcome, count")
-            estimator.fit_ancilla(counts, readout=errors)
-            return
-        found = read_process_data(path)
-        if isinstance(found, ProcessExpectations):
-            if readout:
-                raise InvalidInput("--readout", "counts with this option", "expectation values")
-            estimator.fit(*found)
-            return
-        estimator.fit_counts(found, readout=errors)
+        content = read_data(path, ancilla, readout)
+        check_target(goal, content)
+        estimator.fit_data(content)
     except InvalidInput as error:
         if error.argument.startswith("--"):
             raise
         raise FileFormatError(str(path), str(error)) from error
 
 
-def _fit_simulation(
-    estimator: ProcessTomography,
+def read_data(path: Path, ancilla: bool, readout: float) -> ProcessData:
+    """Return the data of a file."""
+    from unipd.apps.process_tomography import ancilla_data, counts_data, expectation_data
+    from unipd.io.pauli import read_pauli_data
+    from unipd.io.process import ProcessExpectations, read_process_data
+
+    if ancilla:
+        counts: Any = read_pauli_data(path)
+        if not isinstance(counts, dict):
+            raise FileFormatError(str(path), "expected counts of basis, outcome, count")
+        return ancilla_data(counts, None, readout or None)
+    found = read_process_data(path)
+    if not isinstance(found, ProcessExpectations):
+        return counts_data(found, readout or None)
+    if readout:
+        raise InvalidInput("--readout", "counts with this option", "expectation values")
+    return expectation_data(*found)
+
+
+def check_target(goal: QuantumChannel | None, data: ProcessData) -> None:
+    """Raise for a target of another size than the data have."""
+    sizes = data.states.shape[1], data.effects.shape[1]
+    if goal is not None and (goal.inputs, goal.outputs) != sizes:
+        expected, found = (f"a channel from dimension {n} to {m}" for n, m in (sizes, (goal.inputs, goal.outputs)))
+        raise InvalidInput("--target", expected, found)
+
+
+def run_simulation(
     name: str,
     qubits: int | None,
     shots: int,
@@ -158,9 +174,9 @@ def _fit_simulation(
     readout: float,
     save_data: Path | None,
     options: Options,
-) -> QuantumChannel:
-    """Fit the channel to a simulated experiment, and return the true one."""
-    from unipd.apps.process_tomography import make_channel, noisy_channel, simulate_process
+) -> tuple[ProcessData, QuantumChannel]:
+    """Return the data of a simulated experiment, and the true channel."""
+    from unipd.apps.process_tomography import counts_data, make_channel, noisy_channel, simulate_process
     from unipd.io.process import write_process_counts
 
     check_file("--save-data", save_data, (".csv",))
@@ -171,8 +187,7 @@ def _fit_simulation(
     counts = simulate_process(truth, shots=shots, readout=readout, seed=options.seed)
     if save_data is not None:
         write_process_counts(counts, save_data)
-    estimator.fit_counts(counts, readout=readout or None)
-    return clean
+    return counts_data(counts, readout or None), clean
 
 
 def read_target(text: str) -> Any:

@@ -164,7 +164,7 @@ def tomography(
     has_pure_target = is_simulated_pure if target is None else saved is None or saved.rank == 1
     if certified_range and not sums and not has_pure_target:
         raise InvalidInput("--certified-range", "--observable or a pure --target with this option", "neither")
-    check = partial(check_figures, observables=sums, target=saved)
+    check = partial(check_figures, observables=sums, target=saved, resample=resample)
     estimator = PauliTomography(
         objective=objective,
         noise_level=noise_level,
@@ -288,8 +288,12 @@ def check_context(simulated: bool, for_counts: dict[str, Any], for_simulations: 
             raise InvalidInput(f"--{name}", expected, repr(value) if isinstance(value, (int, float)) else str(value))
 
 
-def check_figures(qubits: int, observables: dict[str, Any], target: QuantumState | None) -> None:
-    """Raise for observables, or a target, of another number of qubits than the data have."""
+def check_figures(
+    qubits: int, is_quasi: bool = False, *, observables: dict[str, Any], target: QuantumState | None, resample: str
+) -> None:
+    """Raise for observables or a target of another size than the data, and for quasi-counts that cannot be redrawn."""
+    if is_quasi and resample == "basis":
+        raise InvalidInput("--resample", "parametric for quasi-counts (negative or fractional)", resample)
     from unipd.apps.tomography import as_pauli_sum
 
     with translate_argument_names({"observable": "--observable", "paulis": "--observable"}):
@@ -354,7 +358,7 @@ def read_povm(text: str) -> Any:
 def fit_file(
     estimator: PauliTomography,
     path: Path,
-    check: Callable[[int], None],
+    check: Callable[..., None],
     max_weight: int | None,
     max_paulis: int | None,
     readout: Path | None = None,
@@ -375,7 +379,7 @@ def fit_file(
         return
     operators = None if povm is None else current_communicator().read(read_povm, povm)
     counts = interpret_counts(path, content, partial(as_counts, povm=operators))
-    check(counts[0].qubits)
+    check(counts[0].qubits, any(part.is_quasi for part in counts))
     read_errors = partial(read_array_file, "--readout-matrix", kinds=(".json", ".npy"))
     errors = None if readout is None else current_communicator().read(read_errors, readout)
     with translate_argument_names({"readout": "--readout-matrix"}):

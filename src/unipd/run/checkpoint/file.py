@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.files import atomic_write
+from unipd._util.files import atomic_write, open_to_read
 from unipd._version import __version__
 from unipd.errors import FileFormatError, MemoryForecastError
 from unipd.memory import available_memory, size_text
@@ -119,7 +119,7 @@ def read_checkpoint(path: Path) -> tuple[Header, list[Array]]:
 
 def _read_content(path: Path) -> bytes:
     """Return the bytes of a file that begins like a checkpoint and fits in memory; devices and pipes have none."""
-    with open(path, "rb") as stream:
+    with open_to_read(path) as stream:
         begin, size = stream.read(len(MAGIC)), os.fstat(stream.fileno()).st_size
         if not begin.startswith(MAGIC[: len(begin)]):
             raise FileFormatError(str(path), "not a unipd checkpoint; choose another file name to start over")
