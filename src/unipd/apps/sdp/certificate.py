@@ -13,7 +13,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd.apps.sdp.cones import EPS, TRACE_MULTIPLE, Proof, Prover, measure_gap_scale, measure_size
+from unipd.apps.sdp.cones import EPS, Proof, Prover, choose_size, measure_gap_scale, move_into_cone
 from unipd.apps.sdp.data import NONNEGATIVE, PSD, SECOND_ORDER, SdpData
 from unipd.apps.sdp.program import SDP
 from unipd.apps.sdp.solver import describe_point, dimacs_errors
@@ -73,7 +73,7 @@ def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, r
     multipliers, given = _read_dual(data, dual)
     point, distance = _project(data, given if x is None else x)
     figures = _measure_point(data, point)
-    largest_size = math.nan if point is None else TRACE_MULTIPLE * measure_size(data, point)
+    largest_size = math.nan if point is None else choose_size(data, point)
     prover = Prover(data, rigorous, largest_size)
     slack = accuracy * figures.scale if point is not None else 0.0
     proof = prover.prove(multipliers, slack)
@@ -134,24 +134,16 @@ def _project(data: SdpData, x: Any) -> tuple[LowRank | None, float]:
     is_psd = isinstance(x, LowRank) and x.hermitian and data.is_psd and bool((x.weights >= 0.0).all())
     if is_psd and x.shape == (data.order, data.order):
         return x, 0.0
-    parts = _split_point(data, x)
-    inside: list[Array] = []
     outside = 0.0
+    parts = _split_point(data, x)
     for block, part in zip(data.blocks, parts, strict=True):
         if block.kind == PSD:
-            symmetric = 0.5 * (part + part.T)
-            outside = max(outside, -float(np.linalg.eigvalsh(symmetric)[0]))
-            inside.append(symmetric)  # made psd by SdpData.point
+            outside = max(outside, -float(np.linalg.eigvalsh(0.5 * (part + part.T))[0]))
         elif block.kind == NONNEGATIVE:
             outside = max(outside, -float(part.min()))
-            inside.append(np.maximum(part, 0.0))
         elif block.kind == SECOND_ORDER:
-            length = float(np.linalg.norm(part[1:]))
-            outside = max(outside, length - float(part[0]))
-            inside.append(np.concatenate([[max(float(part[0]), length)], part[1:]]))
-        else:
-            inside.append(part)
-    return data.point(inside), outside
+            outside = max(outside, float(np.linalg.norm(part[1:])) - float(part[0]))
+    return data.point([move_into_cone(block, part) for block, part in zip(data.blocks, parts, strict=True)]), outside
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,8 @@ ATTEMPTS, FIRST_SHIFT, FIRST_SHARE = 6, 1e-15, 1e-3
 """How often a slack is shifted, tenfold each time, and by how much more than its margin at first: n times the first of
 the two relative to the slack, or the second relative to the margin."""
 TRACE_MULTIPLE = 10.0
-"""Without a proof for X of any size, a dual bound holds for X of this multiple of the size of the point."""
+"""Without a proof for X of any size, a dual bound holds for X of this multiple of the size of the point, or of the
+least that b requires if that is more."""
 
 
 def split_blocks(blocks: Sequence[Block], operator: Any) -> list[Array]:
@@ -93,6 +94,27 @@ def measure_size(data: SdpData, x: LowRank) -> float:
         part = diagonal[block.rows]
         total += float(part[0] if block.kind == SECOND_ORDER else np.abs(part).sum())
     return total
+
+
+def choose_size(data: SdpData, x: LowRank) -> float:
+    """Return the size of X up to which bounds are to hold where none holds for every X.
+
+    That of the point alone would not do: at X = 0, with b = 0, every bound holds.
+    """
+    return TRACE_MULTIPLE * max(measure_size(data, x), data.natural_trace)
+
+
+def move_into_cone(block: Block, part: Array) -> Array:
+    """Return a block of X without what lies outside its cone; a psd one symmetric: ``SdpData.point`` makes it psd.
+
+    >>> move_into_cone(Block(0, 2, "second_order"), np.array([1.0, -2.0]))
+    array([ 2., -2.])
+    """
+    if block.kind == PSD:
+        return 0.5 * (part + part.T)
+    if block.kind == SECOND_ORDER:
+        return np.concatenate([[max(float(part[0]), float(np.linalg.norm(part[1:])))], part[1:]])
+    return np.maximum(part, 0.0) if block.kind == NONNEGATIVE else part
 
 
 def make_admissible(data: SdpData, dual: Array, *, is_ray: bool = False) -> Array:
@@ -173,7 +195,7 @@ class Proof:
         """The size as a bound on the trace, with its reason."""
         if math.isinf(self.size):
             return TraceBound(math.inf, False, "the slack matrix is psd")
-        return TraceBound(self.size, False, f"{TRACE_MULTIPLE:g} times that of the point")
+        return TraceBound(self.size, False, f"{TRACE_MULTIPLE:g} times that of the point or of b")
 
 
 @dataclass(frozen=True, eq=False)

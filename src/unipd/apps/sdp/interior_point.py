@@ -21,11 +21,11 @@ import scipy.sparse as sp
 from unipd._typing import Array
 from unipd._util.blas import norm
 from unipd.apps.sdp.cones import (
-    TRACE_MULTIPLE,
+    choose_size,
     combine_to_identity,
     make_admissible,
     measure_margins,
-    measure_size,
+    move_into_cone,
     split_blocks,
 )
 from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData
@@ -432,7 +432,7 @@ class InteriorPoint:
         """Return the state with a point and the best bound that multipliers or earlier ones prove for it."""
         point = self.data.point(parts)
         cost, image = problem.sharp.cost_map.cost_and_image(point)
-        primal, size = Fixed(point), self.size or TRACE_MULTIPLE * measure_size(self.data, point)
+        primal, size = Fixed(point), self.size or choose_size(self.data, point)
         bonus = PREFERENCE * state.accuracy * problem.scale(cost)
         best = max(candidates, key=lambda candidate: candidate.bound(size) + bonus * candidate.is_inside)
         bound, dual = best.bound(size), best.dual
@@ -527,8 +527,8 @@ def move_to_face(data: SdpData, parts: list[Array], slack: list[Array], dual: Ar
     inside += np.linalg.lstsq(restricted[is_active], (target - image)[is_active], rcond=None)[0]
     moved = dual.copy()
     moved[is_active] -= np.linalg.lstsq(restricted[is_active].T, rest, rcond=None)[0]
-    split = zip(bases, np.split(inside, ends), parts, strict=True)
-    return FacePoint([(basis @ x).reshape(part.shape) for basis, x, part in split], moved)
+    split = zip(data.blocks, bases, np.split(inside, ends), parts, strict=True)
+    return FacePoint([move_into_cone(block, (basis @ x).reshape(part.shape)) for block, basis, x, part in split], moved)
 
 
 def _face_basis(block: Block, part: Array, share: float) -> Array:

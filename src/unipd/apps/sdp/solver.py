@@ -15,11 +15,11 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.apps.sdp.cones import (
-    TRACE_MULTIPLE,
     ConicProblem,
     Proof,
     Prover,
     UnlimitedProblem,
+    choose_size,
     has_dense_blocks,
     make_admissible,
     measure_size,
@@ -400,7 +400,7 @@ def find_least_trace(data: SdpData) -> float:
 
 def _prove_by_size(data: SdpData, result: Result) -> Proof:
     """Return what the multipliers of a result prove: for X of any size, or of a multiple of that of its point."""
-    prover = Prover(data, is_rounding_counted=False, size=TRACE_MULTIPLE * measure_size(data, result.x))
+    prover = Prover(data, is_rounding_counted=False, size=choose_size(data, result.x))
     proof = prover.measure(result.dual / data.norms)
     return proof if proof.margin >= 0.0 else prover.limit(proof)
 
