@@ -53,9 +53,10 @@ def test_every_exported_value_is_described(names) -> None:
 
 @pytest.fixture(scope="module")
 def documented(names):
-    """Return every exported class and function with its docstring as ``help`` shows it."""
+    """Return every class and function that is exported or on a page, with its docstring as ``help`` shows it."""
     docscrape = pytest.importorskip("numpydoc.docscrape")
-    values = {name: inspect.unwrap(names.resolve(name)) for name in names.exported()}
+    every = {**names.exported(), **names.listed_names(DOCS / "reference")}
+    values = {name: inspect.unwrap(names.resolve(name)) for name in every}
     return {
         name: (value, docscrape.NumpyDocString(inspect.getdoc(value) or ""))
         for name, value in values.items()
