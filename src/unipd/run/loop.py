@@ -1,4 +1,7 @@
-"""The one loop: :func:`iterate` yields states, :func:`solve` consumes it with stopping rules and observers."""
+"""The one loop: :func:`iterate` yields states, :func:`solve` consumes it with stopping rules and observers.
+
+The end of the file has the first state: at a dual vector, or at the point of an earlier result (a warm start).
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,11 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.blas import inner
 from unipd._util.context import change_context, current_communicator, current_context
+from unipd.atoms import Blocks, combination, dense, inner_product, scale_atom
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle
 from unipd.memory import as_tracker, peak_memory, require_room_for_run, tracker_name
 from unipd.methods import Method, State, as_method
-from unipd.methods.base import ForecastsMemory, fast_replace, method_options
+from unipd.methods.base import ForecastsMemory, WarmPoint, fast_replace, method_options, start_from
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.run.checkpoint.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
@@ -38,13 +42,17 @@ from unipd.run.progress import Show, open_observers
 from unipd.run.result import Result, certificate_figures
 from unipd.run.stopping import StopFunction, StoppingRule, as_rule
 from unipd.run.termination import Callback, Conclusion, Termination
-from unipd.run.warm_start import first_state, starting_dual
 from unipd.spectral import CLAIMED
 from unipd.status import Status
+from unipd.trackers.atoms import HasAtoms
 
 _UNGUARDED = nullcontext()
 HURRIED_STATUSES = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
 """Ends after which the oracle is not called again."""
+_FAR = 1e8
+"""Multiple of the size of f at which the maximiser of <y, x> - f(x) is that of <y, x>."""
+_SAME_SIZE = 1e-9
+"""Relative difference in size up to which two sets count as one."""
 
 
 def iterate(
@@ -532,3 +540,79 @@ def _method_settings(method: Method, state: State | None) -> dict[str, Any]:
     options = method_options(method)
     used = {} if state is None else {**state.resolved_options, "tracker": tracker_name(state.primal)}
     return {name: value for name, value in {**options, **used}.items() if isinstance(value, (str, int, float))}
+
+
+def first_state(
+    method: Method, problem: Problem, tracker: Tracker, dual: Array, accuracy: float, start: Result | Array | None
+) -> State:
+    """Return the first state: at the point of a result where the method can start there, else at lam_0."""
+    state = None
+    if isinstance(start, Result):
+        state = start_from(method, problem, tracker, _warm_point(problem, start, dual), accuracy)
+    return method.start(problem, tracker, dual, accuracy) if state is None else state
+
+
+def _warm_point(problem: Problem, result: Result, dual: Array) -> WarmPoint:
+    """Return the dual vector of a result, and its point and atoms as far as they lie in X.
+
+    Where X is a larger or a smaller copy of the set of the result, the atoms are those of X in the same directions.
+    """
+    is_same_set = result.problem is not None and result.problem.sharp is problem.sharp
+
+    def lies_in_set(x: Any) -> bool:
+        known = problem.sharp.has_membership_test
+        return is_same_set or (known and np.shape(x) == problem.sharp.shape and problem.sharp.contains(x))
+
+    state = result.state if isinstance(result.state, State) else None
+    last, primal = (None, None) if state is None else (state.unwrap(), state.primal)
+    x = result.x if result.x is not None and lies_in_set(result.x) else None
+    if not isinstance(primal, HasAtoms):
+        return WarmPoint(x, dual=dual, state=last)
+    ratio = 1.0 if is_same_set else _size_ratio(problem, primal)
+    atoms, idle = (
+        tuple(known) if ratio == 1.0 else tuple(scale_atom(atom, ratio) for atom in known)
+        for known in (primal.atoms, last.idle_atoms if last else ())
+    )
+    if not all(map(lies_in_set, (*atoms, *idle))) or (x is None and ratio == 1.0):
+        return WarmPoint(x, dual=dual, state=last)
+    weights = tuple(map(float, primal.weights))
+    return WarmPoint(x if ratio == 1.0 else combination(weights, atoms), weights, atoms, idle, dual, last)
+
+
+def _size_ratio(problem: Problem, primal: HasAtoms) -> float:
+    """Return the ratio of the vertex of X in the direction of the heaviest atom to that atom; 1 where unknown."""
+    size, shape = abs(problem.sharp.maximum()), problem.sharp.shape
+    if not (problem.sharp.linear and math.isfinite(size) and len(primal.weights) > 0):
+        return 1.0
+    atom = primal.atoms[int(np.argmax(primal.weights))]
+    direction = None if isinstance(atom, Blocks) else np.asarray(dense(atom))
+    squared = 0.0 if direction is None or direction.shape != shape else inner(direction, direction)
+    if direction is None or squared == 0.0:
+        return 1.0
+    far = _FAR * max(1.0, size) / squared * direction  # so far that the cost in f does not count
+    vertices = problem.sharp.best_vertices(far, 1, -math.inf)
+    ratio = inner_product(direction, vertices[0]) / squared if vertices else 1.0
+    return ratio if ratio > 0.0 and abs(ratio - 1.0) > _SAME_SIZE else 1.0
+
+
+def starting_dual(problem: Problem, start: Result | Array | None) -> Array:
+    """Return lam_0: zero, the dual vector of an earlier result, or the given one.
+
+    Where h is infinite at zero (a likelihood), prox_h(0) takes the place of zero.
+    A result may have fewer rows, those of an earlier problem to which rows have been appended: these start at 0. It is
+    brought into the domain of h, which may be that of another coupling.
+    """
+    if start is None:
+        zero = np.zeros(problem.dual_shape, problem.dtype)
+        is_inside = problem.split or problem.loss is None or math.isfinite(problem.coupling.conjugate(zero))
+        return zero if is_inside else problem.coupling.prox_conjugate(zero, 1.0)
+    dual = start.dual if isinstance(start, Result) else start
+    if isinstance(start, Result) and np.ndim(dual) == 1 == len(problem.dual_shape):
+        dual = np.append(dual, np.zeros(max(problem.b.size - np.size(dual), 0), np.asarray(dual).dtype))
+    vector = validate.finite_array("start", dual, shape=problem.dual_shape)
+    if vector.dtype.kind == "c" and problem.dtype.kind != "c":
+        raise InvalidInput("start", "a real dual vector", "a complex one")
+    vector = vector.astype(problem.dtype)
+    if isinstance(start, Result) and not problem.free_dual and not math.isfinite(problem.coupling.conjugate(vector)):
+        vector = problem.coupling.prox_conjugate(vector, 1.0)
+    return vector
