@@ -261,10 +261,12 @@ class Problem:
         """
         if self.sharp.degree == 1.0:  # f = 0
             return 0.0
-        largest = abs(self.sharp.maximum())
+        largest, least = abs(self.sharp.maximum()), 0.0
         if self.linear and 0.0 < largest < math.inf:
             return largest
-        return self._least_value or (largest if largest < math.inf else None)
+        if self.sharp.degree is None and self._least_answer is not None:  # else f(0) = 0 is the least
+            least = abs(self._least_answer.objective)
+        return least if 0.0 < least < math.inf else largest if largest < math.inf else None
 
     @cached_property
     def _least_answer(self) -> SharpAnswer | None:
@@ -273,14 +275,6 @@ class Problem:
             return self.sharp(self.map.adjoint(np.zeros_like(self.b)), tolerance=_LARGEST_ENTRY)
         except OracleError:  # which the run meets as well, and explains
             return None
-
-    @property
-    def _least_value(self) -> float:
-        """|min f| over X; 0 where it is not finite."""
-        if self.sharp.degree is not None or self._least_answer is None:  # a homogeneous conjugate is 0 at 0
-            return 0.0
-        value = abs(self._least_answer.objective)
-        return value if math.isfinite(value) else 0.0
 
     @cached_property
     def _ray_objective(self) -> float:
@@ -431,10 +425,8 @@ class Problem:
         if self._least_answer is None:
             return self._image_size
         generator, factors = np.random.default_rng(0), 1.0 if self.rows is None else self.rows.factors
-        points = [
-            self._least_answer.atom,
-            *(_draw_signs(generator, self._least_answer.atom) for _ in range(_SIGN_DRAWS)),
-        ]
+        atom = self._least_answer.atom
+        points = [atom, *(_draw_signs(generator, atom) for _ in range(_SIGN_DRAWS))]
         size = max(norm(factors * self.map.image(point)) for point in points)
         return _require_range(size) if 0.0 < size < math.inf else self._image_size
 

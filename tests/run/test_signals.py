@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import time
+import types
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,22 +92,28 @@ def test_after_a_run_signals_interrupt_nothing(number: int) -> None:
         assert request.pending
 
 
-def test_a_signal_inside_the_compiler_is_handled_after_it() -> None:
-    """LLVM tells llvmlite of compiled kernels by a callback, in which an exception would be lost."""
+@pytest.mark.parametrize("is_callback", [False, True])
+def test_a_signal_inside_the_compiler_is_handled_after_it(is_callback: bool) -> None:
+    """An exception inside llvmlite would leave its objects half made, and be lost in a callback from LLVM."""
     reached: list[str] = []
 
-    def _raw_object_cache_notify() -> None:
+    def send() -> None:
         os.kill(os.getpid(), signal.SIGINT)
-        reached.append("end of the callback")
+        reached.append("end of llvmlite's work")
+
+    namespace = {"__name__": "llvmlite.binding.ffi"}
+    exec("def construct(work):\n    work()", namespace)
+    inside: Any = namespace["construct"]
+    work = types.FunctionType(send.__code__, {**globals(), **namespace}, closure=send.__closure__)
 
     def compile_kernel() -> None:
-        _raw_object_cache_notify()
+        inside(send if is_callback else work)
         for _ in range(1000):
             time.sleep(0.01)
 
     with stop_on_signals(), pytest.raises(KeyboardInterrupt):
         compile_kernel()
-    assert reached == ["end of the callback"]
+    assert reached == ["end of llvmlite's work"]
 
 
 def test_an_interrupt_that_a_destructor_loses_comes_again() -> None:

@@ -17,12 +17,11 @@ from unipd.protocols import LinearMap, MapDefaults
 
 
 class _SeveralMaps(Map):
-    """A map made of the maps of its blocks or of its rows."""
+    """A map made of maps."""
 
-    def __init__(self, maps: tuple[MapDefaults, ...], domain: Any, codomain: Shape) -> None:
+    def __init__(self, maps: tuple[MapDefaults, ...], domain: Any, codomain: Shape, dtype: Any = None) -> None:
         self.maps = maps
-        self.has_adjoint_entries = all(part.has_adjoint_entries for part in maps)
-        super().__init__(domain, codomain, np.result_type(*(part.dtype for part in maps)))
+        super().__init__(domain, codomain, dtype or np.result_type(*(part.dtype for part in maps)))
 
     @property
     def nbytes(self) -> int:
@@ -67,6 +66,7 @@ class BlockMap(_SeveralMaps):
     def __init__(self, maps: Sequence[LinearMap]) -> None:
         parts = require_maps("A", maps)
         self.has_mixed_products = all(part.has_mixed_products for part in parts)
+        self.has_adjoint_entries = all(part.has_adjoint_entries for part in parts)
         codomain = parts[0].codomain
         for index, part in enumerate(parts):
             if part.codomain != codomain:
@@ -115,7 +115,7 @@ class BlockMap(_SeveralMaps):
         return np.linalg.norm(known, axis=0) if len(known) == len(self.maps) else None
 
 
-class Composed(Map):
+class Composed(_SeveralMaps):
     """A = outer . inner, where the images of ``inner`` are arrays: A x = outer(inner(x)), A^* = inner^* outer^*.
 
     Parameters
@@ -142,22 +142,11 @@ class Composed(Map):
     """
 
     def __init__(self, outer: LinearMap, inner: LinearMap) -> None:
-        self.outer: MapDefaults = require_map("outer", outer)
-        self.inner: MapDefaults = require_map("inner", inner)
+        self.outer, self.inner = require_map("outer", outer), require_map("inner", inner)
         if tuple(outer.domain) != tuple(inner.codomain):
             raise InvalidInput("outer", f"a map of points of shape {inner.codomain}", f"of shape {outer.domain}")
         probe = outer.image(np.zeros(inner.codomain, inner.dtype))
-        super().__init__(inner.domain, outer.codomain, np.asarray(probe).dtype)
-
-    @property
-    def inner_parts(self) -> tuple[Any, ...]:
-        """Both maps."""
-        return (self.outer, self.inner)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of both maps."""
-        return self.outer.nbytes + self.inner.nbytes
+        super().__init__((self.outer, self.inner), inner.domain, outer.codomain, np.asarray(probe).dtype)
 
     def image(self, atom: Any) -> Array:
         """Return outer(inner(x))."""
@@ -201,6 +190,7 @@ class Stacked(_SeveralMaps):
         for index, part in enumerate(parts):
             if part.domain != domain:
                 raise InvalidInput(f"maps[{index}]", f"a map of points of shape {domain}", f"of shape {part.domain}")
+        self.has_adjoint_entries = all(part.has_adjoint_entries for part in parts)
         sizes = [math.prod(part.codomain) for part in parts]
         self._ends = np.cumsum(sizes)
         super().__init__(parts, domain, (sum(sizes),))

@@ -306,17 +306,17 @@ def _require_parts(problem: Problem, dual: Array, direction: Any, image: Array) 
 
 def _random_point(generator: np.random.Generator, direction: Any, oracle: Any) -> Any:
     """Return a point with no zero entry, of rank one where A^* lam is an operator; Hermitian where those of X are."""
-    is_array, shape = isinstance(direction, np.ndarray), direction.shape
+    shape, is_hermitian = direction.shape, _is_hermitian(oracle)
 
     def draw(*sizes: int) -> Array:
         real, imaginary = generator.random((2, *sizes)) - 0.5
         return (real + 1j * imaginary if direction.dtype.kind == "c" else real).astype(direction.dtype)
 
-    if is_array:
+    if isinstance(direction, np.ndarray):
         array = draw(*shape)
-        return array + array.conj().T if _is_hermitian(oracle) else array
+        return array + array.conj().T if is_hermitian else array
     left = draw(shape[0], 1)
-    return LowRank(left, left if _is_hermitian(oracle) else draw(shape[1], 1), np.ones(1, np.finfo(left.dtype).dtype))
+    return LowRank(left, left if is_hermitian else draw(shape[1], 1), np.ones(1, np.finfo(left.dtype).dtype))
 
 
 def _is_hermitian(oracle: Any) -> bool:

@@ -63,7 +63,7 @@ def stop_on_signals() -> Generator[None]:
             signal.signal(each, signal.SIG_DFL)
         if not request.may_raise:
             return
-        compiler = _caller_of_callback(frame)
+        compiler = _caller_of_llvm(frame)
         if compiler is None:
             raise KeyboardInterrupt
         _interrupt_in(compiler)
@@ -80,15 +80,17 @@ def stop_on_signals() -> Generator[None]:
         request.clear()
 
 
-def _caller_of_callback(frame: FrameType | None) -> FrameType | None:
-    """Return the frame that compiles, if LLVM has called the code at work; else None.
+def _caller_of_llvm(frame: FrameType | None) -> FrameType | None:
+    """Return the frame that compiles, if llvmlite is at work or has called the code at work; else None.
 
-    After every kernel LLVM calls back, so that signals arrive there; an exception would be lost in C, and leave the
-    kernel half compiled.
+    An exception inside it would leave objects half made, whose destructors fail; and after every kernel LLVM calls
+    back, so that signals arrive there: the exception would be lost in C, and the kernel half compiled.
     """
-    while frame is not None and not frame.f_code.co_name.startswith("_raw_object_cache"):  # llvmlite's callbacks
+    caller = None
+    while frame is not None:
+        caller = frame.f_back if frame.f_globals.get("__name__", "").startswith("llvmlite.") else caller
         frame = frame.f_back
-    return None if frame is None else frame.f_back
+    return caller
 
 
 def _interrupt_in(frame: FrameType) -> None:
