@@ -19,7 +19,7 @@ from unipd.couplings import AtLeast, AtMost, Equality
 from unipd.couplings.base import ConvexLoss, CouplingBase, as_coupling
 from unipd.errors import InvalidInput, OracleError
 from unipd.maps import as_map
-from unipd.maps.base import row_norms
+from unipd.maps.base import FEW_ROWS, row_norms
 from unipd.protocols import (
     Coupling,
     Loss,
@@ -399,8 +399,23 @@ class Problem:
             b = np.where(self._zero_rows, np.zeros_like(b), b)
         if self.rows is not None:
             b, coupling = self.rows.factors * b, self.rows.coupling
+        if self.loss is None and not self.coupling.is_equality:
+            b = self._cut_to_reach(b)
         size = max(norm(b), coupling.distance(-b)) if self.loss is None else norm(b)
         return size or (self._sides(coupling) if self.loss is None else 0.0) or self._least_image_size
+
+    def _cut_to_reach(self, b: Array) -> Array:
+        """Return D b, cut to the reach of D A x on X where it is beyond: such as bounds that stand for none."""
+        sizes, factors = np.abs(b), np.ones_like(b) if self.rows is None else self.rows.factors
+        if not sizes.max() > ROW_SPREAD * sizes.min() or not self._image_size:
+            return b
+        cut = sizes.copy()
+        for row in np.argsort(sizes, axis=None)[-FEW_ROWS:]:
+            if sizes.flat[row] > self._image_size:
+                unit = np.where(np.arange(b.size).reshape(b.shape) == row, factors, np.zeros_like(b))
+                reach = max(self.sharp.support(self.map.adjoint(sign * unit)) for sign in (1.0, -1.0))
+                cut.flat[row] = reach if reach < sizes.flat[row] else sizes.flat[row]  # nor NaN
+        return b * (cut / np.where(sizes > 0.0, sizes, np.ones_like(sizes)))
 
     def _sides(self, coupling: CouplingBase) -> float:
         """Return ||s||, where s_i is the side of K nearest to 0 among those that are not 0 and that D A x reaches.

@@ -320,3 +320,18 @@ def test_a_row_of_zeros_counts_for_itself(relation: Any, unit: float) -> None:
     possible = unipd.Problem(oracle, rows, np.append(B, 0.0 if relation == "=" else unit), relation)
     assert possible.feasibility_scale == pytest.approx(unipd.Problem(oracle, A, B, "=").feasibility_scale)
     assert unipd.solve(possible, accuracy=1e-6).status is Status.SOLVED
+
+
+@pytest.mark.parametrize("loose", [1e3, 1e6, 1e9, 1e12])
+@pytest.mark.parametrize("method", ["auto", "accunipdgrad"])
+def test_a_bound_that_no_point_reaches_does_not_excuse_the_others(method: str, loose: float) -> None:
+    """A right-hand side of 1e9 in one inequality says nothing about the size of the others."""
+    b = np.append(B[:5], B[5] + loose)
+    plain = unipd.Problem(sharp.Linear(COST, sharp.Simplex(30)), A[:5], B[:5], "<=")
+    problem = unipd.Problem(sharp.Linear(COST, sharp.Simplex(30)), A, b, "<=")
+    assert problem.feasibility_scale <= 20.0 * plain.feasibility_scale
+    result = unipd.solve(problem, method, accuracy=1e-4, stop=unipd.MaxIterations(300))
+    assert result.status is Status.SOLVED or method == "accunipdgrad"
+    if result.status is Status.SOLVED:
+        assert np.maximum(A @ result.x - b, 0.0).max() <= 1e-3
+        assert result.objective == pytest.approx(unipd.solve(plain, accuracy=1e-6).objective, abs=1e-2)

@@ -149,7 +149,11 @@ def _minimize_signed(master: Master, signs: FloatArray) -> FloatArray:
     price, limited = centre + step * constant, np.flatnonzero(signs)
     if limited.size:
         units, equal = math.sqrt(step) * signs[limited], np.flatnonzero(signs == 0.0)
-        limits = units[:, None] * columns[limited], master.smoothness * units * price[limited]
+        rows, offset = units[:, None] * columns[limited], master.smoothness * units * price[limited]
+        if bundle.sums is not None:  # rows that no weights make positive would only set the size of rounding errors
+            reached = sum((np.where(group > 0, rows, -np.inf).max(axis=1) for group in bundle.sums), offset) > 0.0
+            rows, offset = rows[reached], offset[reached]
+        limits = rows, offset
         columns, price = columns[equal], price[equal]
         gram = columns.T @ columns
     linear = bundle.cost_gradient(zero) + price @ columns
