@@ -89,10 +89,6 @@ class Group(_Help, TyperGroup):
         super().__init__(**settings)
         self.has_ended = False
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names in registry order."""
-        return list(self.commands)
-
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         """Find the command and import its module."""
         name, command, rest = super().resolve_command(ctx, args)

@@ -219,7 +219,14 @@ def _run_job(job: Callable[[], Any]) -> str:
 
 
 def _complete() -> list[float]:
-    """Call the kernels of sampled matrices and of long dual vectors, in both precisions and all orders."""
+    """Call the kernels of sampled matrices and of long dual vectors, in both precisions and all orders.
+
+    Those for images in parts, and for runs that are continued, are called by themselves: they need millions of entries.
+    """
+    from unipd.dual import call_oracle
+    from unipd.dual.long_vectors import ChunkedSpace
+    from unipd.spectral.kernels import orthonormalize_rows
+
     rng, found = np.random.default_rng(0), list[float]()
     rows, cols = np.divmod(rng.permutation(300 * 200)[: 1 << 15], 200)
     for dtype in (np.float64, np.float32):
@@ -230,29 +237,13 @@ def _complete() -> list[float]:
             problem = unipd.Problem(ball, sampling, b, unipd.couplings.LeastSquares())
             for method in ("accunipdgrad", "corrective", "factored"):
                 found.append(unipd.solve(problem, method, stop=unipd.MaxIterations(_STEPS)).objective)
-            found += _step_in_parts(problem)
-        found += _resume_bidiagonalization(dtype)
+            space, answer = ChunkedSpace(problem), call_oracle(problem, b)
+            base = space.complete(b, answer)
+            found += [np.linalg.norm(space.step(base, 1.0).dual), space.lower_model(base, answer).value]
+        basis = rng.standard_normal((4, 20)).astype(dtype)
+        orthonormalize_rows(basis, len(basis))
+        found += basis.ravel().tolist()
     return found
-
-
-def _step_in_parts(problem: Any) -> list[float]:
-    """Return what a step with its image in parts gives, as those of millions of entries have it."""
-    from unipd.dual import call_oracle
-    from unipd.dual.long_vectors import ChunkedSpace
-
-    space, answer = ChunkedSpace(problem), call_oracle(problem, problem.b)
-    base = space.complete(problem.b, answer)
-    trial = space.step(base, 1.0)
-    return [base.value, float(np.linalg.norm(trial.dual)), space.lower_model(base, answer).value]
-
-
-def _resume_bidiagonalization(dtype: Any) -> list[float]:
-    """Return an orthonormal basis, as of a compiled run that is continued."""
-    from unipd.spectral.kernels import orthonormalize_rows
-
-    basis = np.random.default_rng(1).standard_normal((4, 20)).astype(dtype)
-    orthonormalize_rows(basis, len(basis))
-    return basis.ravel().tolist()
 
 
 def _measure() -> list[float]:
@@ -265,7 +256,7 @@ def _measure() -> list[float]:
         x, z = random_paulis(9, 2000, seed=0)
         measure = PauliMap(9, x, z, precision, method="matrix-free")
         u: Any = rng.standard_normal((512, 1)) + 1j * rng.standard_normal((512, 1))
-        found += np.abs(measure.image(LowRank(u, u, np.ones(1)))).tolist()
+        found += measure.image(LowRank(u, u, np.ones(1))).tolist()
         found += np.abs(measure.adjoint(rng.standard_normal(2000)).matvec(u[:, 0])).tolist()
     return found
 
