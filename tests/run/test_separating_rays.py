@@ -68,6 +68,9 @@ def test_nearest_ray_is_the_projection(dtype: type) -> None:
     if dtype is np.complex128:
         matrix, dual = matrix + 1j * rng.standard_normal((7, 3)), dual + 1j * rng.standard_normal(7)
     problem = Problem(L2NormSquared(3), matrix, np.ones(7, dtype), "=")
-    expected = dual - matrix @ np.linalg.lstsq(matrix, dual, rcond=None)[0]
-    np.testing.assert_allclose(nearest_ray(problem, dual), expected / np.linalg.norm(dual), atol=1e-12)
+    lengths = np.linalg.norm(matrix, axis=1)  # rows count as if they had norm 1
+    matrix, dual_of_units = matrix / lengths[:, None], dual * lengths
+    expected = dual_of_units - matrix @ np.linalg.lstsq(matrix, dual_of_units, rcond=None)[0]
+    expected = expected / lengths / np.linalg.norm(dual_of_units)
+    np.testing.assert_allclose(nearest_ray(problem, dual), expected, atol=1e-12)
     assert not nearest_ray(problem, 0.0 * dual).any()

@@ -34,7 +34,7 @@ class ImprovingRay(NamedTuple):
     objective: float
     """Change of the objective per unit of length: negative."""
     residual: float
-    """Distance of A d from the directions of recession of K, relative to the size of A."""
+    """Distance of A d from the directions of recession of K, relative to the size of A, both in equilibrated rows."""
     infeasibility: float
     """Relative infeasibility of the finite part of the point at infinity, from which the ray starts; 0 for a loss."""
 
@@ -47,30 +47,34 @@ def is_separating(problem: Problem, dual: Array) -> bool:
         -<lam, b> - h(lam) - sum over the bounded blocks of sigma_{X_i}(-A_i^* lam) > 0.
 
     Where f has no maximum on X, no finite bound exceeds it, and such a ray is the proof. Both numbers are compared with
-    their rounding errors, ||A|| ||lam|| and ||b|| ||lam||, so that nothing depends on the units of A, b, f or lam: the
-    proof is exact for some A within eps^0.75 ||A|| of the one given. ||A|| is estimated from below, by the norm of
-    A^* g / ||g|| for a random g.
+    their rounding errors, ||D A_i|| ||lam / D|| and ||D b|| ||lam / D||, where D equilibrates the rows, so that nothing
+    depends on the units of A, its rows and blocks, b, f or lam: the proof is exact for some A whose every block is
+    within eps^0.75 ||D A_i|| of the one given, in equilibrated rows. ||D A_i|| is estimated from below, by the norm of
+    A_i^* D g / ||g|| for a random g.
     """
-    length = norm(dual)
+    factors = _row_factors(problem)
+    length = norm(dual / factors)
     if not (0.0 < length < math.inf):
         return False
-    unit = dual / length
-    bounded, free = _adjoint_by_block(problem, -unit)
+    ray = dual / length
+    bounded, free = _adjoint_by_block(problem, -ray)
     supports = [oracle.support(direction) for oracle, direction in bounded]
-    margin = -inner(unit, problem.b) - problem.coupling.conjugate(unit) - sum(supports)
+    margin = -inner(ray, problem.b) - problem.coupling.conjugate(ray) - sum(supports)
     negligible = problem.epsilon**NEGLIGIBLE
-    if not margin > SEPARATION * negligible * (problem.norm_b + sum(map(abs, supports))):
+    if not margin > SEPARATION * negligible * (norm(factors * problem.b) + sum(map(abs, supports))):
         return False
     generator = np.random.default_rng(0)
-    size = adjoint_norm(_adjoint_by_block(problem, _random_unit(problem, generator))[1], generator)
-    return adjoint_norm(free, generator) <= negligible * size
+    probes = _adjoint_by_block(problem, factors * _random_unit(problem, generator))[1]
+    sizes = [adjoint_norm(probe, generator) for probe in probes]
+    return all(adjoint_norm(part, generator) <= negligible * size for part, size in zip(free, sizes, strict=True))
 
 
 def improving_ray(problem: Problem, atom: Any) -> ImprovingRay | None:
     """Return the ray of a point at infinity that an oracle gave, if the objective improves along it without end.
 
     The point stands for x + t d, t large. The ray d proves that the problem is unbounded, if it is feasible at all,
-    when x + t d lies in X, A d is a direction of recession of K up to rounding (eps^0.75 ||A|| ||d||), and
+    when x + t d lies in X, A d is a direction of recession of K up to rounding (eps^0.75 ||D A|| ||d||, where D
+    equilibrates the rows), and
     f(x + t d) + phi(A x + t A d - b) decreases at a rate that does not vanish: checked at t, 2 t and 4 t.
     """
     is_array = isinstance(atom, np.ndarray) and atom.shape == problem.sharp.shape and atom.dtype.kind == "f"
@@ -82,9 +86,10 @@ def improving_ray(problem: Problem, atom: Any) -> ImprovingRay | None:
     points = [x + factor * length * unit for factor in (1.0, 2.0, 4.0)]
     if problem.sharp.has_membership_test and not all(map(problem.sharp.contains, points)):
         return None
-    generator = np.random.default_rng(0)
-    size = adjoint_norm(problem.map.adjoint(_random_unit(problem, generator)), generator)
-    residual = problem.coupling.distance(length * problem.map.image(unit)) / length  # 0 for a loss
+    generator, factors = np.random.default_rng(0), _row_factors(problem)
+    size = adjoint_norm(problem.map.adjoint(factors * _random_unit(problem, generator)), generator)
+    coupling = problem.coupling if problem.rows is None else problem.rows.coupling
+    residual = coupling.distance(length * factors * problem.map.image(unit)) / length  # 0 for a loss
     near, middle, far = (_objective_at(problem, point) for point in points)
     early, late = (middle - near) / length, (far - middle) / (2.0 * length)
     is_steady = late < 0.0 and late <= 0.5 * early and near - far > SEPARATION * problem.epsilon * abs(near)
@@ -127,6 +132,11 @@ def unbounded_result(problem: Problem, error: UnboundedOracle, accuracy: float, 
     )
 
 
+def _row_factors(problem: Problem) -> Any:
+    """Return the diagonal of D, which equilibrates the rows: 1 where their norms are equal or unknown."""
+    return 1.0 if problem.rows is None else problem.rows.factors
+
+
 def _random_unit(problem: Problem, generator: np.random.Generator) -> Array:
     """Return a random dual vector of norm 1."""
     probe = generator.standard_normal(problem.dual_shape).astype(problem.dtype)
@@ -140,30 +150,33 @@ def _objective_at(problem: Problem, x: Array) -> float:
 
 
 def nearest_ray(problem: Problem, dual: Array) -> Array:
-    """Return the projection of lam / ||lam|| onto the vectors with A_i^* lam = 0 for every unbounded block.
+    """Return the projection of lam / ||lam / D|| onto the vectors with A_i^* lam = 0 for every unbounded block.
 
-    A method approaches such a ray without reaching it. The least-squares problem min ||A_i z - lam|| over those
-    blocks is solved by conjugate gradients, whose residual is the projection; A_i^* lam must be arrays.
+    A method approaches such a ray without reaching it. D equilibrates the rows. The least-squares problem
+    min ||D A_i z - lam / D|| over those blocks is solved by conjugate gradients, whose residual times D is the
+    projection; A_i^* lam must be arrays.
     """
-    size, in_blocks = norm(dual), isinstance(problem.sharp.shape[0], tuple)
+    factors, in_blocks = _row_factors(problem), isinstance(problem.sharp.shape[0], tuple)
+    residual = dual / factors
+    size = norm(residual)
     if not (0.0 < size < math.inf):
         return dual
-    residual = dual / size
-    gradient = _free_arrays(problem, residual)
+    residual = residual / size
+    gradient = _free_arrays(problem, factors * residual)
     if gradient is None:
-        return residual
+        return dual
     direction, gradient_sq = gradient, _norm_sq(gradient)
     for _ in range(min(PROJECTIONS, 2 * residual.size)):
-        image = problem.map.image(direction if in_blocks else next(iter(direction)))
+        image = factors * problem.map.image(direction if in_blocks else next(iter(direction)))
         image_sq = inner(image, image)
         if not (gradient_sq > 0.0 and image_sq > 0.0):
             break
         residual = residual - (gradient_sq / image_sq) * image
-        gradient, previous_sq = _free_arrays(problem, residual) or gradient, gradient_sq
+        gradient, previous_sq = _free_arrays(problem, factors * residual) or gradient, gradient_sq
         gradient_sq = _norm_sq(gradient)
         beta = gradient_sq / previous_sq
         direction = tuple(new + beta * old for new, old in zip(gradient, direction, strict=True))
-    return residual
+    return factors * residual
 
 
 def _adjoint_by_block(problem: Problem, dual: Array) -> tuple[list[tuple[Any, Any]], tuple[Any, ...]]:

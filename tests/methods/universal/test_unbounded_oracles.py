@@ -61,6 +61,7 @@ def test_a_ray_that_improves_forever_is_unbounded(method: str, case: str, scale:
     ("cost", "matrix", "contains"),
     [
         ([-1.0, 1.0, 1.0], np.eye(3), None),  # bounded by its constraints
+        ([-1.0, 1.0, 1.0], np.diag([1.0, 1e15, 1.0]), None),  # the same with a row in another unit
         ([-1.0, -1.0, 1.0], [[1.0, -2.0, 0.0]], None),  # another ray, not the one that the oracle gives
         ([-1.0, 1.0, 1.0], [[0.0, 1.0, 0.0]], lambda x: bool(np.max(x) <= 10.0)),  # X is bounded
     ],
