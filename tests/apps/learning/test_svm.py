@@ -20,7 +20,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import NuSVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from unipd.apps.learning import SupportVectorClassifier, kernel_svm, svm
+from unipd.apps.learning import SupportVectorClassifier, reduced_hulls, svm
 
 
 def data(kernel: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -87,13 +87,40 @@ def test_a_fit_within_its_accuracy_is_solved(kernel: str) -> None:
     assert model.result_.accuracy == model.accuracy
 
 
-def test_hulls_that_a_bound_proves_apart_are_separated_whatever_their_units() -> None:
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("nu", [0.02, 0.05])
+def test_features_of_very_different_units(nu: float, form: Any) -> None:
     X, y = load_breast_cancer(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match="standardise"):
-        model = SupportVectorClassifier(nu=0.05).fit(X, y)
-    assert model.result_.dual_bound > 0.0
-    assert model.suboptimality_ < 0.01
-    assert model.score(X, y) > 0.97
+    model = SupportVectorClassifier(nu=nu).fit(form(X), y)
+    assert model.result_.status.success
+    assert model.suboptimality_ <= 1e-5
+    weights = np.where(y[model.support_] > 0, 1.0, -1.0) * model.dual_coef_[0]
+    weights /= weights[y[model.support_] > 0].sum()  # those of either hull sum to one
+    assert weights.min() > 0.0
+    assert weights.max() <= 2.0 / (nu * y.size) * (1.0 + 1e-9)
+    apart = (np.where(y[model.support_] > 0, weights, -weights)) @ X[model.support_]
+    assert 0.5 * apart @ apart == pytest.approx(model.result_.objective, rel=1e-6)
+    cosine = model.coef_[0] @ apart / (np.linalg.norm(model.coef_) * np.linalg.norm(apart))
+    assert cosine == pytest.approx(1.0, abs=1e-4)
+    assert model.score(X, y) > 0.98
+
+
+def test_interior_points_and_the_corrective_method_agree() -> None:
+    X, y = data("linear", 9)
+    plain = SupportVectorClassifier(nu=0.4, accuracy=1e-9).fit(X, y)
+    sign = np.where(y > 0, 1.0, -1.0)
+    hulls = reduced_hulls.Hulls(reduced_hulls.LinearKernel(X), sign, np.full(y.size, 2.0 / (0.4 * y.size)))
+    result = reduced_hulls.solve_by_interior_points(hulls, 1e-9, 100, 0.0)
+    assert (plain.result_.method, result.method) == ("corrective", "interior-point")
+    assert result.status.success
+    assert result.objective == pytest.approx(plain.result_.objective, rel=1e-8)
+    assert 0.5 * result.x @ hulls.gradient(result.x) == pytest.approx(result.objective)
+
+
+def test_touching_hulls_of_very_different_units_are_said_to_meet() -> None:
+    X, y = make_classification(200, 4, flip_y=0.3, random_state=0)
+    with pytest.warns(UserWarning, match="no margin"):
+        SupportVectorClassifier(nu=0.1).fit(X * [1e-3, 1.0, 1e3, 1e6], y)
 
 
 def test_a_shift_and_a_common_unit_change_nothing() -> None:
@@ -125,8 +152,8 @@ def test_sparse_samples(kernel: str) -> None:
 def test_rows_of_the_kernel_that_do_not_fit_are_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = make_classification(700, 8, n_informative=5, random_state=4)
     plain = SupportVectorClassifier(nu=0.4, kernel="rbf").fit(X, y)
-    monkeypatch.setattr(kernel_svm, "CACHE_BYTES", 0)
-    monkeypatch.setattr(kernel_svm, "FETCH", 10)
+    monkeypatch.setattr(reduced_hulls, "CACHE_BYTES", 0)
+    monkeypatch.setattr(reduced_hulls, "FETCH", 10)
     tight = SupportVectorClassifier(nu=0.4, kernel="rbf").fit(X, y)
     assert tight.result_.status.success
     assert tight.result_.objective == pytest.approx(plain.result_.objective, rel=1e-5)
@@ -146,16 +173,16 @@ def test_the_bound_of_steps_on_pairs_is_below_every_point_of_the_hulls() -> None
     rng = np.random.default_rng(0)
     X, y = make_moons(60, noise=0.3, random_state=0)
     sign, caps = np.where(y > 0, 1.0, -1.0), np.full(60, 0.05)
-    hulls = kernel_svm.Hulls(kernel_svm.RadialKernel(X, 1.0), sign, caps)
+    hulls = reduced_hulls.Hulls(reduced_hulls.RadialKernel(X, 1.0), sign, caps)
     gram = rbf_kernel(X, gamma=1.0)
-    _, gradient, result = kernel_svm.nearest_points(hulls, 1e-8, 100)
+    _, gradient, result = reduced_hulls.nearest_points(hulls, 1e-8, 100)
     np.testing.assert_allclose(gradient, sign * (gram @ (sign * result.x)), atol=1e-12)
     assert result.status.success
     assert (1.0 - 1e-8) * result.objective <= result.dual_bound <= result.objective
     for _ in range(20):
         point = np.empty(60)
         for side in (-1.0, 1.0):
-            point[sign == side] = kernel_svm.fill_hull(rng.standard_normal((sign == side).sum()), caps[sign == side])
+            point[sign == side] = reduced_hulls.fill_hull(rng.standard_normal((sign == side).sum()), caps[sign == side])
         assert 0.5 * (sign * point) @ gram @ (sign * point) >= result.dual_bound
 
 

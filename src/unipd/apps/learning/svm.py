@@ -11,7 +11,14 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
-from unipd.apps.learning.kernel_svm import Hulls, RadialKernel, nearest_points
+from unipd.apps.learning.reduced_hulls import (
+    AT_BOUND,
+    Hulls,
+    LinearKernel,
+    RadialKernel,
+    nearest_points,
+    solve_by_interior_points,
+)
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.problem import Problem
@@ -40,7 +47,12 @@ PAIR_ROUNDS = 200
 NEGLIGIBLE = 1e-12
 """Eigenvalues of a kernel matrix below this share of the largest are rounding errors."""
 TOUCHING = 1e-14
-"""Hulls that no bound proves apart meet if their squared distance is below this share of that of the centroids."""
+"""Hulls that no bound proves apart meet if their squared distance is below this share of that of the centroids.
+
+It is also the rounding error of that distance in the corrective method, which works with inner products of samples.
+"""
+LARGEST_QR = 1_000_000_000
+"""Most samples times squared features for interior points, a QR factorisation each: 20 s for all of them."""
 MOST_RUNS = 5
 """Runs of a fit; each measures its gap in units of the objective that the one before found."""
 
@@ -173,7 +185,7 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         self.dual_coef_ = dual[:, self.support_]
         self.intercept_ = np.array([machine.intercept for machine in machines])
         if self.kernel == "linear":
-            self.coef_ = np.asarray(self.dual_coef_ @ self.support_vectors_)
+            self.coef_ = np.stack([machine.normal for machine in machines])
         self.results_ = tuple(machine.result for machine in machines)
         worst = max(machines, key=lambda machine: machine.suboptimality)
         self.result_, self.suboptimality_ = worst.result, worst.suboptimality
@@ -188,44 +200,52 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         if found.is_touching:
             message = f"nu = {self.nu:g} leaves no margin: the reduced hulls meet; take a larger one"
             warnings.warn(message, stacklevel=3)
-            return Machine(places, 0.0 * sign, float(np.sign(sign @ counts[places])), result, iterations, 0.0)
+            largest = float(np.sign(sign @ counts[places]))
+            return Machine(places, 0.0 * sign, 0.0 * found.normal, largest, result, iterations, 0.0)
         scale, suboptimality = 2.0 / (found.upper - found.lower), _suboptimality(result)
         if suboptimality > self.accuracy:
             remedy = "standardise the features, or allow more iterations"
             message = f"the gap is {suboptimality:.1e} of the objective after {iterations} iterations: {remedy}"
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
         offset = -(found.upper + found.lower) / (found.upper - found.lower)
-        return Machine(places, scale * sign * found.weights, offset, result, iterations, suboptimality)
+        weights, normal = scale * sign * found.weights, scale * found.normal
+        return Machine(places, weights, normal, offset, result, iterations, suboptimality)
 
     def _solve(self, samples: Any, sign: FloatArray, caps: FloatArray) -> Solution:
         """Return the nearest points of the two reduced hulls.
 
-        With a kernel by steps on pairs; where these are slow and the matrix is small, from its factor.
+        With a kernel by steps on pairs; where these are slow and the matrix is small, from its factor. Where the
+        distance of the hulls is lost in the rounding errors of the features' squares, by interior points.
         """
-        features, count = samples, sign.size
+        features, count, most = samples, sign.size, self._most_iterations()
         if self.kernel != "linear":
-            kernel, most = RadialKernel(samples, self._gamma), self._most_iterations()
-            is_small = count <= LARGEST_FACTOR
+            kernel, is_small = RadialKernel(samples, self._gamma), count <= LARGEST_FACTOR
             rounds = min(PAIR_ROUNDS, most) if is_small else most
-            weights, gradient, result = nearest_points(Hulls(kernel, sign, caps), self.accuracy, rounds)
-            if result.status.success or not is_small:
-                is_touching = result.dual_bound <= 0.0 and result.objective <= TOUCHING
-                margins = (0.0, 0.0) if is_touching else _threshold(sign * gradient, weights, sign, caps)
-                return Solution(weights, *margins, result, result.iterations, is_touching)
+            found = nearest_points(Hulls(kernel, sign, caps), self.accuracy, rounds)
+            if found[2].status.success or not is_small:
+                return _conclude(*found, sign, caps, found[2].iterations, TOUCHING)
             features = _kernel_factor(kernel.block(slice(None), slice(None)))
-        runs = self._nearest_points(features, sign, caps)
-        result, weights = runs[-1], np.empty(count)
-        weights[sign > 0], weights[sign < 0] = (np.asarray(part) for part in result.x.parts[:2])
-        is_touching = _is_touching(runs)
-        scores = features @ ((sign * weights) @ features)
-        margins = (0.0, 0.0) if is_touching else _threshold(scores, weights, sign, caps)
-        return Solution(weights, *margins, result, sum(run.iterations for run in runs), is_touching)
+        has_few_features = count * features.shape[1] ** 2 <= LARGEST_QR
+        smallest = TOUCHING / self.accuracy if has_few_features else TOUCHING
+        runs = self._nearest_points(features, sign, caps, smallest)
+        result, weights, iterations = runs[-1], np.empty(count), sum(run.iterations for run in runs)
+        touching = TOUCHING * runs[0].problem.scale(0.0)
+        if has_few_features and _suboptimality(result) > self.accuracy and iterations < most:
+            hulls = Hulls(LinearKernel(features), sign, caps)
+            result = solve_by_interior_points(hulls, self.accuracy, most - iterations, touching)
+            weights, normal, iterations = result.x, result.dual, iterations + result.iterations
+        else:
+            weights[sign > 0], weights[sign < 0] = (np.asarray(part) for part in result.x.parts[:2])
+            normal = (sign * weights) @ features
+        found = weights, sign * (features @ normal), result
+        return _conclude(*found, sign, caps, iterations, touching)._replace(normal=normal)
 
-    def _nearest_points(self, features: Any, sign: FloatArray, caps: FloatArray) -> list[Result]:
+    def _nearest_points(self, features: Any, sign: FloatArray, caps: FloatArray, smallest: float) -> list[Result]:
         """Return the runs that find the nearest points of the two reduced hulls, the last of them accurate.
 
         Every run measures its gap relative to the objective at two reference points, first the centroids, then those
-        that the run before found: so the scale of the gap approaches the objective.
+        that the run before found: so the scale of the gap approaches the objective. The last run is also one whose
+        objective is below the ``smallest`` share of that of the centroids.
         """
         groups = [np.flatnonzero(sign > 0), np.flatnonzero(sign < 0)]
         hulls = [CappedSimplex(group.size, _common_value(caps[group])) for group in groups]
@@ -236,7 +256,9 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
             problem, start = _hull_problem(hulls, blocks, references), runs[-1].dual if runs else None
             runs.append(solve(problem, accuracy=self.accuracy, stop=MaxIterations(remaining), start=start))
             remaining -= runs[-1].iterations
-            is_final = _suboptimality(runs[-1]) <= self.accuracy or not runs[-1].status.success or _is_touching(runs)
+            last = runs[-1]
+            is_final = _suboptimality(last) <= self.accuracy or not last.status.success
+            is_final |= last.objective <= smallest * runs[0].problem.scale(0.0)
             if is_final or remaining <= 0 or len(runs) == MOST_RUNS:
                 return runs
             references = [np.asarray(part) @ block for part, block in zip(runs[-1].x.parts, blocks, strict=False)]
@@ -275,6 +297,8 @@ class Solution(NamedTuple):
     iterations: int
     """Iterations of all runs."""
     is_touching: bool
+    normal: Array = np.zeros(0)
+    """w, of a linear kernel."""
 
 
 class Machine(NamedTuple):
@@ -284,6 +308,8 @@ class Machine(NamedTuple):
     """The samples of the two classes."""
     dual_coef: FloatArray
     """Their coefficients."""
+    normal: Array
+    """Those of the features, of a linear kernel."""
     intercept: float
     result: Result
     """Result of the last run."""
@@ -339,16 +365,26 @@ def _threshold(scores: Array, weights: Array, sign: Array, caps: FloatArray) -> 
     edges = {}
     for side in (-1.0, 1.0):
         score, share = side * scores[sign == side], weights[sign == side] / caps[sign == side]
-        empty, full = share <= 1e-6, share >= 1.0 - 1e-6
+        empty, full = share <= AT_BOUND, share >= 1.0 - AT_BOUND
         free = score[~empty & ~full]
         around = [score[full].max(initial=-np.inf), score[empty].min(initial=np.inf)]
         edges[side] = side * float(np.mean(free if free.size else [edge for edge in around if np.isfinite(edge)]))
     return edges[-1.0], edges[1.0]
 
 
-def _is_touching(runs: list[Result]) -> bool:
-    """Whether the hulls of the last run meet, up to rounding: a positive bound proves that they do not."""
-    return runs[-1].dual_bound <= 0.0 and runs[-1].objective <= TOUCHING * runs[0].problem.scale(0.0)
+def _conclude(
+    weights: FloatArray,
+    gradient: Array,
+    result: Result,
+    sign: FloatArray,
+    caps: FloatArray,
+    iterations: int,
+    touching: float,
+) -> Solution:
+    """Return the solution with its margins; hulls without a positive bound and an objective that small meet."""
+    is_touching = result.dual_bound <= 0.0 and result.objective <= touching
+    margins = (0.0, 0.0) if is_touching else _threshold(sign * gradient, weights, sign, caps)
+    return Solution(weights, *margins, result, iterations, is_touching)
 
 
 def _suboptimality(result: Result) -> float:

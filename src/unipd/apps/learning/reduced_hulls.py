@@ -1,21 +1,26 @@
-"""Nearest points of two reduced hulls in the feature space of a kernel, by steps on pairs of samples.
+"""Nearest points of two reduced hulls, by steps on pairs of samples or by interior points.
 
-min 1/2 ||w||^2 over w = sum_i s_i x_i phi_i with 0 <= x_i <= c_i and weights that sum to one in each class. Every step
-moves weight from one sample to another of the same class, the pair that violates optimality most by a second-order
-measure (Platt, 1998; Fan, Chen and Lin, 2005). Rows of the kernel matrix are computed in blocks when a step needs
-them, and kept in single precision where that suffices. Samples that stay at a bound are left out until the end
-(shrinking). The gradient and the duality gap are then computed anew in double precision.
+min 1/2 ||w||^2 over w = sum_i s_i x_i phi_i with 0 <= x_i <= c_i and weights that sum to one in each class. With a
+kernel, every step moves weight from one sample to another of the same class, the pair that violates optimality most by
+a second-order measure (Platt, 1998; Fan, Chen and Lin, 2005). Rows of the kernel matrix are computed in blocks when a
+step needs them, and kept in single precision where that suffices. Samples that stay at a bound are left out until the
+end (shrinking). The gradient and the duality gap are then computed anew in double precision.
+
+Interior points are for few features of very different units. There the squared distance of the hulls is far below the
+rounding errors of squared norms of samples, so no method that works with Gram matrices finds it; here every linear
+system is a least-squares problem in the features themselves, solved by a QR factorisation.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import solve_triangular
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.compiler import njit
@@ -42,6 +47,12 @@ TIGHTER = 0.25
 """Factor of the bound when the gap was not small enough."""
 FLATTEST = 1e-12
 """Least curvature along a pair: equal samples have none."""
+AT_BOUND = 1e-6
+"""Weights within this share of c_i from 0 or c_i are there."""
+PATIENCE = 3
+"""Interior points end after so many iterations without a smaller gap or objective: rounding errors are left."""
+STEP_SHARE = 0.995
+"""Interior points go this far towards the nearest bound."""
 DONE, MISSING, PAUSED = 0, 1, 2
 """How a chunk of steps ends: optimal within the tolerance, a row is missing, or the number of steps is up."""
 
@@ -74,12 +85,34 @@ class RadialKernel:
         out *= self._gamma
         return np.exp(out, out=out)
 
+    def product(self, weights: FloatArray) -> FloatArray:
+        """Return the kernel matrix times a vector, in double precision."""
+        used, out = np.flatnonzero(weights), np.empty(self.count)
+        step = max(1, BLOCK_ENTRIES // max(used.size, 1))
+        for first in range(0, self.count, step):
+            part = slice(first, first + step)
+            out[part] = self.block(part, used) @ weights[used]
+        return out
+
+
+class LinearKernel:
+    """k(u, v) = <u, v> between samples, for weights that sum to the same in both classes: the origin is their mean."""
+
+    def __init__(self, samples: Any) -> None:
+        dense: FloatArray = samples.toarray() if sp.issparse(samples) else samples
+        self.count, self.points = samples.shape[0], dense - dense.mean(axis=0)
+
+    def product(self, weights: FloatArray) -> FloatArray:
+        """Return the kernel matrix times a vector."""
+        return self.points @ (weights @ self.points)
+
 
 @dataclass(frozen=True, eq=False)
 class Hulls:
     """Samples of two classes in the feature space of a kernel, with the bounds of their weights."""
 
-    kernel: RadialKernel
+    kernel: Any
+    """Inner products of the samples: a RadialKernel or a LinearKernel."""
     sign: FloatArray
     """+1 or -1: the class of each sample."""
     caps: FloatArray
@@ -92,13 +125,7 @@ class Hulls:
 
     def gradient(self, x: FloatArray) -> FloatArray:
         """Return s_i <w, phi_i> for every sample, in double precision."""
-        used = np.flatnonzero(x)
-        weights, out = self.sign[used] * x[used], np.empty(self.count)
-        step = max(1, BLOCK_ENTRIES // max(used.size, 1))
-        for first in range(0, self.count, step):
-            part = slice(first, first + step)
-            out[part] = self.kernel.block(part, used) @ weights
-        return self.sign * out
+        return self.sign * self.kernel.product(self.sign * x)
 
     def least_sum(self, gradient: FloatArray) -> float:
         """Return min <gradient, x> over both hulls."""
@@ -181,34 +208,53 @@ def nearest_points(hulls: Hulls, accuracy: float, max_rounds: int) -> tuple[Floa
             cache = KernelRows(hulls, np.float64)
         elif taken < limit:
             factor *= TIGHTER
-    relative = (value - bound) / value if value > 0.0 else 0.0
+    end = Status.ITERATION_LIMIT if steps >= most else Status.STALLED
+    return x, gradient, _conclude(x, value, bound, accuracy, "pairwise", math.ceil(steps / count), begin, end)
+
+
+def _conclude(
+    x: FloatArray,
+    value: float,
+    bound: float,
+    accuracy: float,
+    method: str,
+    iterations: int,
+    begin: float,
+    otherwise: Status,
+) -> Result:
+    """Return the result at x, solved if the gap is small enough relative to the objective."""
     result = Result(
         Status.SOLVED,
         x=x,
         objective=value,
         infeasibility=0.0,
         dual_bound=bound,
-        gap=relative,
+        gap=(value - bound) / value if value > 0.0 else 0.0,
         bound_kind=RIGOROUS,
         accuracy=accuracy,
-        method="pairwise",
-        iterations=math.ceil(steps / count),
+        method=method,
+        iterations=iterations,
         seconds=time.perf_counter() - begin,
-        facts=ProblemFacts(f"nearest points of two reduced hulls, {count} samples", loss=True, scale=value),
+        facts=ProblemFacts(f"nearest points of two reduced hulls, {x.size} samples", loss=True, scale=value),
     )
-    return x, gradient, recheck(result, Status.ITERATION_LIMIT if steps >= most else Status.STALLED)
+    return recheck(result, otherwise)
 
 
 def _certify(hulls: Hulls, x: FloatArray) -> tuple[FloatArray, float, float]:
-    """Return the gradient, the objective and a lower bound on it over the hulls.
+    """Return the gradient, the objective and a lower bound on it over the hulls."""
+    gradient = hulls.gradient(x)
+    square = max(float(x @ gradient), 0.0)
+    return gradient, 0.5 * square, _lower_bound(hulls, gradient, square)
+
+
+def _lower_bound(hulls: Hulls, gradient: FloatArray, square: float) -> float:
+    """Return a lower bound on the objective from s_i <w, phi_i> and ||w||^2 for any w.
 
     1/2 ||w'||^2 >= t <w, w'> - 1/2 t^2 ||w||^2 for every w' and t, and <w, w'> is at least m, its least value over the
     hulls; the best t is m / ||w||^2.
     """
-    gradient = hulls.gradient(x)
-    square = max(float(x @ gradient), 0.0)
     least = max(hulls.least_sum(gradient), 0.0)
-    return gradient, 0.5 * square, 0.5 * least**2 / square if square > 0.0 else 0.0
+    return 0.5 * least**2 / square if square > 0.0 else 0.0
 
 
 def _descend(
@@ -333,3 +379,114 @@ def step_pairs(
         for k in active:
             gradient[k] += scale * sign[k] * (row[k] - other[k])
     return PAUSED, most, -1
+
+
+def solve_by_interior_points(hulls: Hulls, accuracy: float, max_iterations: int, least_value: float) -> Result:
+    """Return a result with weights x and dual vector w, for a linear kernel with few features.
+
+    Mehrotra's predictor and corrector in (x, w, y, z): w = sum_i s_i x_i phi_i, multipliers y of the two sums and z of
+    the bounds. The iteration ends at the gap, at an objective of ``least_value``, or where no digits are left.
+    """
+    begin = time.perf_counter()
+    points = hulls.sign[:, None] * hulls.kernel.points
+    unit = float(np.abs(points).max()) or 1.0
+    point = InteriorPoint.of(points / unit, hulls.sign, hulls.caps)
+    x, w, value, bound = point.x, point.w, np.inf, 0.0
+    iteration = improved_at = 0
+    while np.isfinite(point.x).all() and np.isfinite(point.w).all():
+        before = value - bound
+        rounded = _round_to_bounds(hulls, point.x)
+        new_value = 0.5 * float(np.sum((rounded @ points) ** 2))
+        if new_value < value:
+            x, value = rounded, new_value
+        new = unit * point.w  # not x @ points, whose rounding errors would spoil the bound
+        new_bound = _lower_bound(hulls, points @ new, float(new @ new))
+        if new_bound >= bound:
+            w, bound = new, new_bound
+        if value - bound < before:
+            improved_at = iteration
+        is_done = value - bound <= accuracy * value or value <= least_value
+        if is_done or iteration == max_iterations or iteration > improved_at + PATIENCE:
+            break
+        point.step()
+        iteration += 1
+    end = Status.ITERATION_LIMIT if iteration == max_iterations else Status.STALLED
+    return replace(_conclude(x, value, bound, accuracy, "interior-point", iteration, begin, end), dual=w)
+
+
+def _round_to_bounds(hulls: Hulls, x: FloatArray) -> FloatArray:
+    """Return the weights, those near a bound put there and the others scaled so that both sums remain."""
+    share = x / hulls.caps
+    rounded = np.where(share < AT_BOUND, 0.0, np.where(share > 1.0 - AT_BOUND, hulls.caps, x))
+    is_free = (rounded > 0.0) & (rounded < hulls.caps)
+    for own in (hulls.sign > 0, hulls.sign < 0):
+        free, full = float(rounded[own & is_free].sum()), float(rounded[own & ~is_free].sum())
+        if free > 0.0:
+            rounded[own & is_free] *= (1.0 - full) / free
+    return rounded
+
+
+@dataclass
+class InteriorPoint:
+    """A point with 0 < x < c and positive multipliers; steps change it in place."""
+
+    points: FloatArray
+    """s_i phi_i, a row per sample."""
+    sums: FloatArray
+    """Indicators of the classes, a column each."""
+    x: FloatArray
+    room: FloatArray
+    """c - x, kept apart: as a difference it would lose its digits."""
+    w: FloatArray
+    y: FloatArray
+    low: FloatArray
+    """Multipliers of x >= 0."""
+    high: FloatArray
+    """Multipliers of x <= c."""
+
+    @staticmethod
+    def of(points: FloatArray, sign: FloatArray, caps: FloatArray) -> InteriorPoint:
+        """Return the point with equal shares of the caps, and multipliers of the size of the gradient."""
+        sums = np.column_stack([sign > 0, sign < 0]).astype(np.float64)
+        x = caps / (sums @ (caps @ sums))
+        w, room = x @ points, caps - x
+        scores = points @ w
+        y = -(scores @ sums) / sums.sum(axis=0)
+        size = float(np.abs(scores + sums @ y) @ np.minimum(x, room)) / x.size
+        return InteriorPoint(points, sums, x, room, w, y, size / x, size / room)
+
+    def step(self) -> None:
+        """Take a step: a predictor without centring tells how much centring the corrector needs."""
+        x, room, low, high, features = self.x, self.room, self.low, self.high, self.w.size
+        scale = 1.0 / np.sqrt(low / x + high / room)
+        rows = scale[:, None] * np.column_stack([self.points, self.sums])
+        Q, R = np.linalg.qr(np.vstack([rows, np.eye(features, features + 2)]))
+        dual = self.points @ self.w + self.sums @ self.y - low + high
+
+        def move(to_low: Any, to_high: Any) -> tuple[Array, ...]:
+            """Return the step at whose end, to first order, x low and room high are these."""
+            residual = dual + low - to_low / x - high + to_high / room
+            right = np.append(-scale * residual, x @ self.points - self.w)
+            part = Q.T @ right
+            rest = right - Q @ part
+            rest -= Q @ (Q.T @ rest)  # once more, for the digits that the first product lost
+            dx, shift = scale * rest[: x.size], solve_triangular(R, part)
+            d_low, d_high = (to_low - low * dx) / x - low, (to_high + high * dx) / room - high
+            return dx, -dx, shift[:features], shift[features:], d_low, d_high
+
+        def longest(step: tuple[Array, ...]) -> float:
+            pairs = zip((x, room, low, high), (step[0], step[1], *step[4:]), strict=True)
+            return min(float(np.min(-v[dv < 0.0] / dv[dv < 0.0], initial=1.0 / STEP_SHARE)) for v, dv in pairs)
+
+        products = float(x @ low + room @ high)
+        first = move(0.0, 0.0)
+        length = min(1.0, longest(first))
+        after = (x + length * first[0]) @ (low + length * first[4]) + (room + length * first[1]) @ (
+            high + length * first[5]
+        )
+        centring = (float(after) / products) ** 3 * products / (2.0 * x.size)
+        last = move(centring - first[0] * first[4], centring - first[1] * first[5])
+        length = STEP_SHARE * longest(last)
+        values = (x, room, self.w, self.y, low, high)
+        moved = (value + length * change for value, change in zip(values, last, strict=True))
+        self.x, self.room, self.w, self.y, self.low, self.high = moved
