@@ -470,7 +470,7 @@ def as_tracker(tracker: Tracker | str, problem: Problem) -> Tracker:
         return tracker if complete else cast("Tracker", AdaptedTracker(tracker))
     if tracker == "auto":
         small = forecast(problem, "dense").primal <= _SHARE_OF_MEMORY * available_memory()
-        tracker = "dense" if small and not _is_matrix_set(problem.sharp) else "atoms"
+        return Dense() if small and not _is_matrix_set(problem.sharp) else AtomList()
     if tracker == "image":
         return ImageOnly()
     if tracker == "atoms":

@@ -148,14 +148,15 @@ def _find_method(method: Method | str, problem: Problem, **options: Any) -> Meth
 
 def _choose_method(problem: Problem) -> Method:
     """Return the method "auto", with an alternative where it may stall."""
-    if _choose_name(problem) == "factored":
+    name = _choose_name(problem)
+    if name == "factored":
         if _is_small_program(problem) and methods.has_norm_barrier(problem):
             return wrappers.Fallback(methods.NormBarrier(), factored.Factored())
         if _is_small_program(problem):
             return wrappers.Fallback(factored.Factored(), corrective.Corrective())
         return factored.Factored()
     method, restarts = corrective.Corrective(), wrappers.Restarts(universal.AccUniPDGrad(), continuation=False)
-    if coordinate.has_coordinates(problem):
+    if name == "coordinate":
         return wrappers.Fallback(coordinate.CoordinateDescent(), method)
     is_smooth = has_smooth_dual(problem.sharp)
     if (

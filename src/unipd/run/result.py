@@ -439,6 +439,11 @@ def problem_facts(result: Result) -> ProblemFacts:
     )
 
 
+def reduce_result(result: Result) -> Result:
+    """Return a result for a model to keep: without the problem, the solver's state and A x, often far larger."""
+    return replace(result, problem=None, state=None, image=None, facts=problem_facts(result))
+
+
 def _violation_scale(problem: Problem) -> float:
     """Return a scale s with infeasibility <= violation / s."""
     stretch = 1.0 if problem.rows is None else float(problem.rows.factors.max())

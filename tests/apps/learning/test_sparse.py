@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from typing import Any
 
@@ -18,7 +19,12 @@ pytest.importorskip("cvxpy")
 import cvxpy as cp
 from sklearn.utils.estimator_checks import check_estimator
 
-from unipd.apps.learning import NormConstrainedRegressor, NormConstrainedRegressorCV, basis_pursuit
+from unipd.apps.learning import (
+    NormConstrainedRegressor,
+    NormConstrainedRegressorCV,
+    SupportVectorClassifier,
+    basis_pursuit,
+)
 
 LOSSES = {"squared": lambda r: 0.5 * cp.sum_squares(r), "huber": lambda r: 0.5 * cp.sum(cp.huber(r))}
 
@@ -145,6 +151,14 @@ def test_cross_validation_finds_the_radius_that_scikit_learn_finds(sparse: bool)
     assert model.radius_ == search.best_params_["radius"]
     np.testing.assert_allclose(model.coef_, search.best_estimator_.coef_)
     assert model.score(data, y) > 0.9
+
+
+@pytest.mark.parametrize("model", [NormConstrainedRegressor(2.0), SupportVectorClassifier(0.1)])
+def test_fitted_models_do_not_keep_the_samples(model: Any) -> None:
+    X = np.random.default_rng(0).standard_normal((2000, 20))
+    fitted = model.fit(X, X[:, 0] > 0.0)
+    assert len(pickle.dumps(fitted)) < 0.4 * X.nbytes
+    assert "gap" in str(fitted.result_)
 
 
 def test_radii_of_the_path() -> None:

@@ -28,7 +28,7 @@ from unipd.apps.completion.ratings import (
     index_ratings,
     join_ratings,
 )
-from unipd.apps.completion.saved_model import fit_content, model_content, reduce_result, restore_fit
+from unipd.apps.completion.saved_model import fit_content, model_content, restore_fit
 from unipd.apps.completion.side_information import align_features, feature_names
 from unipd.apps.completion.solver import (
     FIRST_RANK,
@@ -47,7 +47,7 @@ from unipd.errors import InvalidInput
 from unipd.io.ratings import Shard
 from unipd.methods import auto
 from unipd.problem import Problem
-from unipd.run import MaxSeconds, Result, downgrade, solve
+from unipd.run import MaxSeconds, Result, downgrade, reduce_result, solve
 from unipd.status import Status
 
 SEARCH_SHARE = 0.75

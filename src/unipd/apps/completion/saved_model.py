@@ -18,7 +18,6 @@ from unipd.apps.completion.ratings import Index, IndexedRatings
 from unipd.apps.completion.side_information import NamedFeatures, align_features
 from unipd.errors import FileFormatError, UnipdError
 from unipd.io.ratings import Ratings
-from unipd.run.result import problem_facts
 
 if TYPE_CHECKING:
     from unipd.apps.completion.model import Fit
@@ -53,11 +52,6 @@ class LoadedModel(Recommender):
 
     def __init__(self, model: FittedModel, result: Result) -> None:
         self._publish(model, result)
-
-
-def reduce_result(result: Result) -> Result:
-    """Return a result for a pickle: without the problem, the solver's state and A x, which are many times the model."""
-    return replace(result, problem=None, state=None, image=None, facts=problem_facts(result))
 
 
 def model_content(

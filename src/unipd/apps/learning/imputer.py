@@ -22,6 +22,7 @@ from unipd.apps.completion.fitted_model import FittedModel
 from unipd.apps.completion.fold_in import fold_in
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.io.ratings import Ratings
+from unipd.run import reduce_result
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -161,7 +162,8 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "all ratings are")  # constant columns
             model.fit((rows, columns, entries[rows, columns]), item_features=_directions(covariance))
-        self.result_, self.gap_, self.radius_, self.rank_ = model.result_, model.gap_, model.radius_, model.rank_
+        self.gap_, self.radius_, self.rank_ = model.gap_, model.radius_, model.rank_
+        self.result_ = reduce_result(model.result_)
         return model.fit_.fitted
 
 

@@ -16,7 +16,7 @@ from unipd._util import validate
 from unipd.couplings import Equality, Huber, L2Ball, LeastSquares
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.problem import Problem
-from unipd.run import Result, solve
+from unipd.run import Result, reduce_result, solve
 from unipd.sharp import Box, L1Ball, L1NormSquared, LInfBall, Product
 from unipd.sharp import L2Ball as L2Set
 
@@ -132,7 +132,7 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
         self.accuracy = accuracy
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NormConstrainedRegressor:
-        """Fit and return the model; ``gap_`` is the certified gap, ``result_`` the result of the run.
+        """Fit and return the model; ``gap_`` is the certified gap, ``result_`` the result of the run, without the data.
 
         X may be sparse. With ``sample_weight``, for the squared loss, every square counts with its weight.
         """
@@ -149,11 +149,12 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
             bound = float(np.abs(target).max()) + _largest_support(oracle, self.norm, self.radius, samples)
             column = np.ones((target.size, 1)) if weights is None else np.sqrt(weights)[:, None]
             oracle = Product([oracle, Box(np.array([-bound]), np.array([bound]))])
-            self.result_ = solve(Problem(oracle, [samples, column], target, loss), accuracy=self.accuracy)
-            self.coef_, constant = self.result_.x.parts[0], constant + float(self.result_.x.parts[1][0])
+            result = solve(Problem(oracle, [samples, column], target, loss), accuracy=self.accuracy)
+            self.coef_, constant = result.x.parts[0], constant + float(result.x.parts[1][0])
         else:
-            self.result_ = solve(Problem(oracle, samples, target, loss), accuracy=self.accuracy)
-            self.coef_ = self.result_.x
+            result = solve(Problem(oracle, samples, target, loss), accuracy=self.accuracy)
+            self.coef_ = result.x
+        self.result_ = reduce_result(result)
         self.intercept_ = constant - float(shift @ self.coef_)
         self.gap_, self.n_iter_ = self.result_.gap, self.result_.iterations
         if not self.result_.status.success:

@@ -22,7 +22,7 @@ from unipd.apps.learning.reduced_hulls import (
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.problem import Problem
-from unipd.run import MaxIterations, Result, solve
+from unipd.run import MaxIterations, Result, reduce_result, solve
 from unipd.sharp import Box, CappedSimplex, Product
 
 try:
@@ -186,10 +186,10 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         self.intercept_ = np.array([machine.intercept for machine in machines])
         if self.kernel == "linear":
             self.coef_ = np.stack([machine.normal for machine in machines])
-        self.results_ = tuple(machine.result for machine in machines)
-        worst = max(machines, key=lambda machine: machine.suboptimality)
-        self.result_, self.suboptimality_ = worst.result, worst.suboptimality
-        self.gap_, self.n_iter_ = worst.result.gap, sum(machine.iterations for machine in machines)
+        self.results_ = tuple(reduce_result(machine.result) for machine in machines)
+        worst = max(range(len(machines)), key=lambda place: machines[place].suboptimality)
+        self.result_, self.suboptimality_ = self.results_[worst], machines[worst].suboptimality
+        self.gap_, self.n_iter_ = self.result_.gap, sum(machine.iterations for machine in machines)
 
     def _separate(self, samples: Any, members: IntArray, counts: FloatArray, pair: tuple[int, int]) -> Machine:
         """Return the machine that separates two classes; samples of weight 0 are left out."""

@@ -30,7 +30,7 @@ from unipd.sharp.coordinates import Coordinates
 from unipd.status import Status
 from unipd.trackers import Fixed
 
-FIRST_GROUPS = 100
+FIRST_GROUPS = 50
 """Groups of the first working set."""
 INNER_SHARE, GAP_SHARE = 0.3, 1e-2
 """The problem over a working set is solved to this share of the accuracy, or this share of the gap if that is larger:
@@ -130,7 +130,8 @@ class CoordinateDescent:
         if ball.is_tight:
             x[np.argmax(np.where(part.weights > 0.0, part.scores(prices), -math.inf))] = ball.budget
         tracker = Fixed(_as_point(problem, ball, part, x))
-        image, cost = problem.map.image(tracker.point()), problem.sharp.objective(tracker.point())
+        image = problem.map.image(tracker.point()) if x.any() else np.zeros(problem.dual_shape, problem.dtype)
+        cost = problem.sharp.objective(tracker.point())
         certificate = empty_certificate(dual).update_bound(problem, point)
         return CoordinateState(
             dual=dual,
@@ -261,13 +262,17 @@ def _next_groups(
 ) -> tuple[IntArray, IntArray]:
     """Return the next working set and the places of those of the present groups that stay, which come first.
 
-    Groups in use stay, and those outside the budget; the best priced others fill the room.
+    Groups in use stay, and those outside the budget; the best priced others fill the room. The working set remains as
+    it is where no other group has a better price than those in use.
     """
     scores = ball.scores(direction)
     in_use = (norms > 0.0) | (ball.weights[groups] == 0.0)
     room = max(least, GROWTH * int(in_use.sum())) - int(in_use.sum())
     others = scores.copy()
-    others[groups[in_use]] = -math.inf
+    others[groups] = -math.inf
+    if in_use.any() and others.max() <= scores[groups[in_use]].max():
+        return groups, np.arange(groups.size)
+    others[groups] = np.where(in_use, -math.inf, scores[groups])
     room = min(room, others.size - int(in_use.sum()))
     best = np.argpartition(-others, room - 1)[:room] if room > 0 else np.zeros(0, np.intp)
     chosen = np.zeros(scores.size, bool)
