@@ -1,6 +1,6 @@
 """Completion against Surprise, cmfrec, myFM and implicit: times, memory, errors, NDCG@10; and formulation (b).
 
-    python benchmarks/completion_peers.py [--quick] [--split ub] [--limit SECONDS] [--only NAME]
+    python benchmarks/completion_peers.py [--quick] [--split NAME] [--limit SECONDS] [--only NAME]
 
 MovieLens 100K; ``--quick`` takes synthetic ratings. The peers have the settings that a search on a part of ub.base
 found best for them (SVD: 50 factors, 100 epochs, regularisation 0.1; CMF: 40 factors, lambda 15), and their time is
@@ -10,15 +10,18 @@ All begin with the ratings as NumPy arrays; what a peer makes of them counts as 
 the configured threads, fit and prediction separately. NDCG@10 has relevance from 4 stars on and leaves out items rated
 in training; a model of ratings recommends the items with the highest predictions, which is not what it is fitted for.
 implicit's ALS has 64 factors and its defaults otherwise, with the ratings as weights; myFM is a Bayesian factorisation
-machine with rank 10 and 200 samples. The peak memory is that of the whole process, so it tells a contestant's own need
-with ``--only``, which runs one of them and nothing else. Without it, then the least squared nuclear
-norm that fits all ratings, min (1/n) ||X||_*^2 subject to A(X) = b, certified to 1 %.
+machine with rank 10 and 200 samples. Every contestant runs in a process of its own, whose peak memory is shown;
+``--only`` runs one of them and nothing else. The split "random" holds out a fifth of all ratings, as u1 to u5 do, and
+needs the files of `ub` alone. After the table, the least squared nuclear norm that fits all ratings,
+min (1/n) ||X||_*^2 subject to A(X) = b, certified to 1 %.
 """
 
 from __future__ import annotations
 
 import argparse
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -32,6 +35,7 @@ from unipd._typing import FloatArray
 from unipd._util.blas import limit_blas_threads
 from unipd.apps.completion import ball_formulation, factored_norm_method, norm_problem
 from unipd.apps.completion.fitted_model import ranking_metrics
+from unipd.apps.completion.ratings import join_ratings
 from unipd.io import Ratings
 from unipd.reproduce import completion_data, generate_ratings
 
@@ -44,6 +48,8 @@ GOALS = {"unipd": 0.943, "unipd, side structure": 0.915}
 RANKING_GOAL = 0.30
 """NDCG@10 on `ub` that ImplicitCompletion should reach."""
 RELEVANT, TOP = 4.0, 10
+HELD_OUT = 0.2
+"""Share of the ratings that the random split holds out."""
 WARM_UP = 10
 """Every tenth rating is for the warm-up."""
 
@@ -54,9 +60,14 @@ Fit: TypeAlias = Callable[[Ratings], Predict]
 def instance(quick: bool, split: str) -> tuple[Ratings, Ratings, tuple[int, int]]:
     """Return training ratings, test ratings and the shape; users and items from 0."""
     if not quick:
+        name = "ub" if split == "random" else split
         train, test = (
-            Ratings(part.users - 1, part.items - 1, part.values) for part in completion_data.load_movielens_split(split)
+            Ratings(part.users - 1, part.items - 1, part.values) for part in completion_data.load_movielens_split(name)
         )
+        if split == "random":
+            everything = join_ratings(train, test)
+            held = np.random.default_rng(1).random(len(everything)) < HELD_OUT
+            train, test = everything.where(~held), everything.where(held)
         return train, test, completion_data.MOVIELENS_SHAPE
     made = generate_ratings((100, 140), 3000, rank=3)
     held = np.random.default_rng(1).random(made.values.size) < 0.1
@@ -221,9 +232,8 @@ class Clock:
 def compare(train: Ratings, test: Ratings, split: str, shape: tuple[int, int], only: str | None = None) -> None:
     """Print errors, NDCG, the times of fits and predictions, and the peak memory; ``only`` one contestant if given."""
     few = train.where(np.arange(train.values.size) % WARM_UP == 0)
-    print(f"{'':24s} {'':>10s} {'':>8s} {'fit':>17s} {'prediction':>17s}")
-    times = f"{'wall s':>8s} {'CPU s':>8s} {'wall s':>8s} {'CPU s':>8s} {'peak MB':>8s}"
-    print(f"{'imported and warm':24s} {'test RMSE':>10s} {'NDCG@10':>8s} {times}")
+    if only is None:
+        print_header()
     for name, prepare in CONTESTANTS.items():
         if only not in (None, name):
             continue
@@ -255,6 +265,13 @@ def compare(train: Ratings, test: Ratings, split: str, shape: tuple[int, int], o
         note(f"{split}, {name}: NDCG@10", gain, "share", RANKING_GOAL if is_judged else None, at_least=True)
 
 
+def print_header() -> None:
+    """Print the names of the columns."""
+    print(f"{'':24s} {'':>10s} {'':>8s} {'fit':>17s} {'prediction':>17s}")
+    times = f"{'wall s':>8s} {'CPU s':>8s} {'wall s':>8s} {'CPU s':>8s} {'peak MB':>8s}"
+    print(f"{'imported and warm':24s} {'test RMSE':>10s} {'NDCG@10':>8s} {times}", flush=True)
+
+
 def least_norm(train: Ratings, shape: tuple[int, int], known: bool, limit: float) -> None:
     """Print the lower bound of formulation (b), and the objective of a point that nearly fits."""
     data = (train.users, train.items, train.values, shape)
@@ -279,18 +296,23 @@ def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--split", default="ub", help="ua, ub, u1, ..., u5")
-    parser.add_argument("--limit", type=float, default=200.0, help="seconds for formulation (b)")
+    parser.add_argument("--split", default="ub", help="ua, ub, u1, ..., u5, or random")
+    parser.add_argument("--limit", type=float, default=200.0, help="seconds for formulation (b), 0 for none")
     parser.add_argument("--only", choices=tuple(CONTESTANTS), help="one contestant, for its memory")
     given = parser.parse_args()
     if not given.quick and completion_data.find_movielens() is None:
         raise SystemExit("MovieLens 100K is not here: unipd data movielens-100k (or --quick)")
     train, test, shape = instance(given.quick, given.split)
-    title = "synthetic ratings" if given.quick else f"MovieLens 100K, {given.split}"
-    print(f"{title}: {train.values.size} ratings")
-    compare(train, test, "synthetic" if given.quick else given.split, shape, given.only)
-    if given.only is None:
-        least_norm(train, shape, not given.quick and given.split == "ub", given.limit)
+    split = "synthetic" if given.quick else given.split
+    if given.only is not None:
+        return compare(train, test, split, shape, given.only)
+    print(f"{'synthetic ratings' if given.quick else f'MovieLens 100K, {split}'}: {train.values.size} ratings")
+    print_header()
+    for name in CONTESTANTS:
+        subprocess.run([sys.executable, *sys.argv, "--only", name], check=True)
+    if given.limit:
+        least_norm(train, shape, split == "ub", given.limit)
+    return None
 
 
 if __name__ == "__main__":

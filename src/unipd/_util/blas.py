@@ -6,6 +6,7 @@ BLAS threads spin for a while after a product and take the cores from the compil
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import sys
 from collections.abc import Callable, Generator
@@ -133,10 +134,18 @@ def limit_blas_threads(count: int, user_api: str | None = "blas") -> AbstractCon
     ...     pass
     """
     try:
-        from threadpoolctl import threadpool_limits
+        controller = _thread_controller(*(name in sys.modules for name in ("scipy.linalg", "sklearn", "numba")))
     except ImportError:
         return contextlib.nullcontext()
-    return threadpool_limits(limits=count, user_api=user_api)
+    return controller.limit(limits=count, user_api=user_api)
+
+
+@functools.cache
+def _thread_controller(*loaded: bool) -> Any:
+    """Return what limits the threads of all libraries; finding them takes milliseconds, so once per set of packages."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 @contextlib.contextmanager

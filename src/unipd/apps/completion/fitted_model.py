@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 NEGLIGIBLE = 1e-3
 """Singular values below this share of the largest, and X below this share of the data, do not count for the rank."""
-_CHUNK = 1 << 18
+CHUNK = 1 << 18
+"""Numbers in temporary arrays of predictions."""
 METRICS = ("rmse", "mae", "ndcg", "recall", "map")
 """Names of the metrics, in the order in which they are reported."""
 
@@ -68,8 +69,9 @@ class FittedModel(ReprMixin):
     def predict_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the predictions for rows and columns; -1 for what is unknown."""
         out = np.empty(rows.size)
-        for first in range(0, rows.size, _CHUNK):
-            part = slice(first, first + _CHUNK)
+        step = max(1, CHUNK // max(1, self.singular_values.size))
+        for first in range(0, rows.size, step):
+            part = slice(first, first + step)
             out[part] = self._at(rows[part], columns[part])
         return self.clip(out)
 
@@ -92,7 +94,7 @@ class FittedModel(ReprMixin):
         """
         count = min(count, len(self.items))
         best, scores = np.empty((rows.size, count), np.int64), np.empty((rows.size, count))
-        step = max(1, _CHUNK // len(self.items))
+        step = max(1, CHUNK // len(self.items))
         for first in range(0, rows.size, step):
             part = slice(first, first + step)
             predicted = self.predict_all(rows[part], seen=seen)

@@ -12,7 +12,7 @@ import numpy as np
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.context import current_communicator
 from unipd._util.printing import print_to_stderr
-from unipd.apps.completion.fitted_model import clip_range
+from unipd.apps.completion.fitted_model import CHUNK, clip_range
 from unipd.apps.completion.problem import CompletionProblem, ModelSettings, WarmStart, fit_biases, split_blocks
 from unipd.apps.completion.ratings import IndexedRatings
 from unipd.apps.completion.solver import (
@@ -325,7 +325,8 @@ def cross_validate_radius(
 
 def _split_fold(data: IndexedRatings, held: Array, settings: ModelSettings, clip: tuple[float, float] | bool) -> Fold:
     """Return the problem on the ratings not held out, and the error on the others."""
-    rest, test = data.where(~held), data.where(held)
+    unordered = replace(data, order=None)  # the places in the input are as long as the data
+    rest, test = unordered.where(~held), unordered.where(held)
     completion = CompletionProblem.from_ratings(rest, settings)
     limits = clip_range(clip, current_communicator().allgather(rest.values))
 
@@ -341,7 +342,11 @@ def predict_at(
     """Return the predictions of a point (Z, b, c) at rows and columns."""
     left, right = completion.effective(point)
     _, users, items = split_blocks(point)
-    out = completion.mean + users[rows] + items[columns] + np.einsum("ij,ij->i", left[rows], right[columns])
+    out = completion.mean + users[rows] + items[columns]
+    step = max(1, CHUNK // left.shape[1])
+    for first in range(0, out.size, step):
+        part = slice(first, first + step)
+        out[part] += np.einsum("ij,ij->i", left[rows[part]], right[columns[part]])
     return out if limits is None else np.clip(out, *limits)
 
 

@@ -53,7 +53,8 @@ class Index:
     def positions(self, names: Any) -> IntArray:
         """Return the position of every name, -1 for unknown ones."""
         wanted = self._convert_names(np.asarray(names))
-        nearest = np.minimum(np.searchsorted(self.names, wanted), self.names.size - 1)
+        nearest = np.searchsorted(self.names, wanted)
+        np.minimum(nearest, self.names.size - 1, out=nearest)
         nearest[self.names[nearest] != wanted] = -1
         return nearest
 
@@ -102,7 +103,7 @@ def as_names(argument: str, values: Any) -> Array:
         names = _to_integers(argument, names)
     if names.size and names.min() < 0:
         raise InvalidInput(argument, "nonnegative identifiers", str(names.min()))
-    return names.astype(np.str_ if names.size and names.max() > LARGEST_ID else np.int64)
+    return names.astype(np.str_ if names.size and names.max() > LARGEST_ID else np.int64, copy=False)
 
 
 def _to_integers(argument: str, names: Array) -> Array:
@@ -455,6 +456,7 @@ def index_ratings(
     pairs = pairs[order]
     is_last = np.ones(order.size, np.bool_)
     is_last[:-1] = pairs[1:] != pairs[:-1]
+    del pairs
     last, repeated = order[is_last], int(np.sum(~is_last))
     if repeated and duplicates == "error":
         k = int(order[np.argmin(is_last)])

@@ -197,6 +197,9 @@ class KrausDescent(FixedRank):
         if is_limited:
             return replace(certified, failure=Status.LOCAL)
         predicted = inner(moved.here.dual, moved.image - point.image)
-        escaped = rank_one_escape(problem, certified, point) if predicted > 0.25 * eps else certified
+        escaped = certified
+        if predicted > 0.25 * eps:
+            gamma = certified.model.best_gamma(certified.here, point.image, point.objective)
+            escaped = rank_one_escape(problem, certified, point.atom, gamma)
         is_stuck = escaped.factor is certified.factor and gap > SLOWEST_DECREASE * before
         return replace(escaped, failure=Status.STALLED if is_stuck else None)

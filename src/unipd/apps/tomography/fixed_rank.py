@@ -126,7 +126,10 @@ class FixedRank(Factored):
             point = call_dense_oracle(problem, moved.here.dual, point)
             certified = with_bound(problem, certified, point)
             predicted = inner(moved.here.dual, moved.image - point.image)
-        escaped = rank_one_escape(problem, certified, point) if predicted > 0.25 * eps else certified
+        escaped = certified
+        if predicted > 0.25 * eps:
+            gamma = certified.model.best_gamma(certified.here, point.image, point.objective)
+            escaped = rank_one_escape(problem, certified, point.atom, gamma)
         return replace(escaped, failure=Status.STALLED if is_stuck and escaped.factor is certified.factor else None)
 
 

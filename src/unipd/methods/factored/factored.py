@@ -175,7 +175,7 @@ class Factored:
         factor = factors.start(point.atom, columns, self.seed) if self.initial is None else self.initial
         if not smooth and _fits_in_double(problem, factor):
             factor = factor.astype(np.result_type(factor, np.float64))
-        model = AugmentedLagrangian(problem, factors, dual, 1.0)
+        model = AugmentedLagrangian(problem, factors, problem.b if smooth else dual, 1.0)  # a loss has no centre
         if not model.is_linear_on_spheres:
             penalty = 0.0 if smooth else _penalty_at(problem, factors, point, factor)
             model = replace(model, penalty=penalty)
@@ -381,7 +381,9 @@ def certify_or_escape(problem: Problem, state: FactoredState, *, is_refuted: boo
     predicted = inner(dual, here.image - point.image) + here.cost - point.objective
     if predicted <= max(0.25 * eps, 2.0 * stationarity(state)):
         return state
-    return rank_one_escape(problem, state, point)
+    atom, gamma = point.atom, state.model.best_gamma(here, point.image, point.objective)
+    del here, dual, point  # vectors as long as the data
+    return rank_one_escape(problem, state, atom, gamma)
 
 
 def certify_at(
@@ -417,19 +419,18 @@ def with_bound(problem: Problem, state: AnyCertifying, point: DualPoint) -> AnyC
     return replace(state, certificate=certificate, counts=counts, warm_start=point.atom)
 
 
-def rank_one_escape(problem: Problem, state: FactoredState, point: DualPoint) -> FactoredState:
-    """Mix the oracle's atom into the factor with the best weight gamma.
+def rank_one_escape(problem: Problem, state: FactoredState, atom: Any, gamma: float) -> FactoredState:
+    """Mix the oracle's atom into the factor with the weight gamma, the best one on the segment.
 
     With rows of fixed length the mixture is not a segment: gamma shrinks until the objective falls, and grows while
     it falls further.
     """
     model, matvecs = state.model, 0
-    gamma = model.best_gamma(state.here, point.image, point.objective)
     gamma = min(gamma, LARGEST_GAMMA) if gamma > 0.0 else FIRST_GAMMA
 
     def mix(gamma: float) -> tuple[Array, Evaluation]:
         nonlocal matvecs
-        factor = model.factors.mix_atom(state.factor, point.atom, gamma).astype(state.factor.dtype, copy=False)
+        factor = model.factors.mix_atom(state.factor, atom, gamma).astype(state.factor.dtype, copy=False)
         here = model.evaluate(factor)
         matvecs += here.matvecs
         return factor, here
