@@ -33,7 +33,6 @@ from unipd.run.progress import watch_runs
 from unipd.run.progress import write_progress_to
 from unipd.run.result import ProblemFacts
 from unipd.run.result import problem_facts
-from unipd.run.result import reduce_result
 from unipd.run.result import summary_rows
 from unipd.run.result import tracker_error
 from unipd.run.stopping import RemainingBudget

@@ -47,7 +47,8 @@ from unipd.errors import InvalidInput
 from unipd.io.ratings import Shard
 from unipd.methods import auto
 from unipd.problem import Problem
-from unipd.run import MaxSeconds, Result, downgrade, reduce_result, solve
+from unipd.run import MaxSeconds, Result, downgrade, solve
+from unipd.run.result import reduce_result
 from unipd.status import Status
 
 SEARCH_SHARE = 0.75

@@ -22,7 +22,7 @@ from unipd.apps.completion.fitted_model import FittedModel
 from unipd.apps.completion.fold_in import fold_in
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.io.ratings import Ratings
-from unipd.run import reduce_result
+from unipd.run.result import reduce_result
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin

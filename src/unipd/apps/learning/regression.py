@@ -16,7 +16,8 @@ from unipd._util import validate
 from unipd.couplings import Equality, Huber, L2Ball, LeastSquares
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.problem import Problem
-from unipd.run import Result, reduce_result, solve
+from unipd.run import Result, solve
+from unipd.run.result import reduce_result
 from unipd.sharp import Box, L1Ball, L1NormSquared, LInfBall, Product
 from unipd.sharp import L2Ball as L2Set
 

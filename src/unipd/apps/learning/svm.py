@@ -22,7 +22,8 @@ from unipd.apps.learning.reduced_hulls import (
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.problem import Problem
-from unipd.run import MaxIterations, Result, reduce_result, solve
+from unipd.run import MaxIterations, Result, solve
+from unipd.run.result import reduce_result
 from unipd.sharp import Box, CappedSimplex, Product
 
 try:
