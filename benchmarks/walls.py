@@ -8,7 +8,8 @@ One row per problem (``wall_instances.py``): CPU seconds of one thread to a cert
 accuracy that they reach, measured alike. Penalised peers (celer, skglm) solve their form at the multiplier that our
 run found. A peer that is not installed is skipped with a note; ``pip install -r benchmarks/requirements.txt`` installs
 them all.
-``--warm`` solves chains of similar problems to 1e-6, each from the answer before it, and from nothing.
+The last rows are chains of similar problems, solved to 1e-6 from nothing and each from the answer before it; ``--warm``
+prints them alone.
 ``--json`` writes our seconds, and ``--before`` prints those of an earlier file beside the new ones.
 """
 
@@ -155,7 +156,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small instances")
     parser.add_argument("--only", action="append", choices=list(WALLS), help="rows to run (default: all)")
     parser.add_argument("--list", action="store_true", help="print the rows and end")
-    parser.add_argument("--warm", action="store_true", help="warm starts instead of the rows")
+    parser.add_argument("--warm", action="store_true", help="warm starts alone")
     parser.add_argument("--limit", type=float, default=LIMIT, help="CPU seconds of a run of ours")
     parser.add_argument("--before", type=Path, help="our seconds from an earlier run with --json")
     parser.add_argument("--json", type=Path, help="write our seconds to this file")
@@ -175,6 +176,8 @@ def main() -> None:
             print(f"{name:20s} skipped: set UNIPD_DATA for the full size")
             continue
         times |= print_row(name, instance, options.limit, before)
+    if not (options.only or options.list):
+        print_warm_starts(options.quick)
     if options.json is not None:
         options.json.write_text(json.dumps(times, indent=1), encoding="utf-8")
 

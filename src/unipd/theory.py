@@ -191,6 +191,34 @@ def accunipdgrad_feasibility_bound(k: int, nu: float, m_bar: float, eps: float, 
     return 16.0 * m_bar * distance / growth + math.sqrt(8.0 * m_bar * eps / growth)
 
 
+def blended_pairwise_bound(k: int, curvature: float, diameter: float) -> float:
+    """Return the bound 4 L D^2 / k on the error of the objective after k >= 1 blended pairwise steps.
+
+    For a linear f and an L-smooth loss of A x, where D is the diameter of A X. Every step that drops no vertex lowers
+    the error h by at least h^2 / (2 L D^2), and no more than half of the steps drop one (Tsuji, Tanaka and Pokutta
+    2022, Theorem 3.1). Lazy steps have a larger constant.
+
+    Parameters
+    ----------
+    k
+        Iterations.
+    curvature
+        L, the Lipschitz constant of the gradient of the loss.
+    diameter
+        D, the largest ||A x - A y|| over X.
+
+    See Also
+    --------
+    unipd.BlendedPairwise
+
+    Examples
+    --------
+    >>> blended_pairwise_bound(8, 1.0, 2.0)
+    2.0
+    """
+    return 4.0 * curvature * diameter**2 / k
+
+
 def cgal_objective_bound(k: int, penalty: float, diameter: float, dual_norm: float) -> float:
     """Return the upper bound on f(x_{k+1}) - f^* after k >= 1 iterations of CGAL, for K = {0} and exact oracles.
 

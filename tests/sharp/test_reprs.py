@@ -29,6 +29,7 @@ ORACLES = [
     sharp.SeparablePower(4, 3.0, 1.5),
     sharp.L1NormOnBall(5, 2.0, 0.3),
     sharp.NuclearBall((2, 3), 1.0 / 3.0),
+    sharp.NuclearNormOnBall((2, 3), 2.0, 3.0),
     sharp.NuclearNormSquared((2, 3), 3.0),
     sharp.SpectralBall((2, 3), 2.0),
     sharp.Counted(sharp.L2NormSquared(3, 0.7)),

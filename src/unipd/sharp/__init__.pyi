@@ -41,6 +41,7 @@ from unipd.sharp.spectral.factors import SpectralFactors as SpectralFactors
 from unipd.sharp.spectral.fantope import Fantope as Fantope
 from unipd.sharp.spectral.group_nuclear import GroupNuclearBall as GroupNuclearBall
 from unipd.sharp.spectral.nuclear import NuclearBall as NuclearBall
+from unipd.sharp.spectral.nuclear import NuclearNormOnBall as NuclearNormOnBall
 from unipd.sharp.spectral.nuclear import NuclearNormSquared as NuclearNormSquared
 from unipd.sharp.spectral.spectrahedron import Spectrahedron as Spectrahedron
 from unipd.sharp.spectral.spectrahedron import TraceBall as TraceBall

@@ -37,7 +37,7 @@ class NormOnBall(SharpFunction):
 
     See Also
     --------
-    L1NormOnBall, NormSquared
+    L1NormOnBall, NuclearNormOnBall, NormSquared
 
     Examples
     --------
@@ -48,7 +48,9 @@ class NormOnBall(SharpFunction):
 
     def __init__(self, ball: NormBall, weight: float = 1.0) -> None:
         if not isinstance(ball, NormBall):
-            raise InvalidInput("ball", "a norm ball of unipd.sharp", type(ball).__name__)
+            raise InvalidInput(
+                "ball", "a norm ball of unipd.sharp (NuclearNormOnBall is one of matrices)", type(ball).__name__
+            )
         super().__init__(ball.shape)
         self.ball = ball
         self.weight = validate.positive("weight", weight)

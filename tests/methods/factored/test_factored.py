@@ -217,3 +217,18 @@ def test_a_rank_at_which_the_constraints_cannot_hold_is_raised(rank: int) -> Non
     result = unipd.solve(problem, unipd.Factored(rank=rank), accuracy=1e-5, stop=unipd.MaxIterations(300))
     assert result.status.success, result
     assert result.objective == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_nuclear_norm_over_a_ball_has_the_minimiser_of_its_square() -> None:
+    random = np.random.default_rng(0)
+    rows, columns = np.nonzero(random.random((15, 12)) < 0.7)
+    truth = random.standard_normal((15, 2)) @ random.standard_normal((2, 12))
+    entries, b = unipd.maps.Sampling(rows, columns, (15, 12)), truth[rows, columns]
+    size = float(np.linalg.norm(truth, "nuc"))
+    plain = unipd.solve(unipd.Problem(unipd.sharp.NuclearNormOnBall((15, 12), 1.5 * size), entries, b), accuracy=1e-6)
+    squared = unipd.solve(unipd.Problem(unipd.sharp.NuclearNormSquared((15, 12)), entries, b), accuracy=1e-7)
+    assert plain.method == "factored"
+    assert plain.status.success
+    assert squared.status.success
+    assert plain.objective**2 == pytest.approx(squared.objective, rel=1e-5)
+    np.testing.assert_allclose(unipd.atoms.dense(plain.x), unipd.atoms.dense(squared.x), atol=1e-2 * size)

@@ -14,6 +14,7 @@ from unipd.couplings import Huber, LeastSquares
 from unipd.errors import InvalidInput
 from unipd.methods.frank_wolfe import ActiveSetState
 from unipd.sharp import L1Ball, Simplex
+from unipd.theory import blended_pairwise_bound
 
 both = pytest.mark.parametrize("lazy", [False, True], ids=["plain", "lazy"])
 
@@ -165,3 +166,14 @@ def test_a_single_vertex_that_is_optimal_is_certified() -> None:
 def test_lazy_is_a_flag() -> None:
     with pytest.raises(InvalidInput, match="lazy"):
         BlendedPairwise(lazy="often")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("problem", [simplex_problem(), ball_problem()], ids=["simplex", "ball"])
+def test_the_error_is_below_the_bound_of_the_theorem(problem: Problem) -> None:
+    corners = np.eye(problem.map.matrix.shape[1])  # type: ignore[attr-defined]
+    vertices = corners if isinstance(problem.sharp, Simplex) else 4.0 * np.vstack([corners, -corners])
+    images, optimum = vertices @ problem.map.matrix.T, optimum_of(problem)  # type: ignore[attr-defined]
+    diameter = max(float(np.linalg.norm(images - image, axis=1).max()) for image in images)
+    for state in states_of(problem, BlendedPairwise(), 100):
+        bound = blended_pairwise_bound(max(state.iteration, 1), problem.coupling.curvature(), diameter)  # type: ignore[attr-defined]
+        assert state.certificate.objective - optimum <= bound

@@ -19,6 +19,7 @@ from unipd.sharp import (
     Fantope,
     GroupNuclearBall,
     NuclearBall,
+    NuclearNormOnBall,
     NuclearNormSquared,
     Spectrahedron,
     SpectralBall,
@@ -38,6 +39,7 @@ def oracles(**options: Any) -> dict[str, Any]:
     return {
         "nuclear": NuclearBall(SHAPE, 2.0, **options),
         "squared": NuclearNormSquared(SHAPE, 0.5, **options),
+        "norm on a ball": NuclearNormOnBall(SHAPE, 2.0, 0.5, **options),
         "weighted": WeightedNuclearBall(ROWS, COLUMNS, 2.0, **options),
         "group": GroupNuclearBall(SHAPE, GROUPS, 2.0, **options),
         "spectrahedron": Spectrahedron(SIZE, 3.0, **options),
@@ -48,7 +50,7 @@ def oracles(**options: Any) -> dict[str, Any]:
 
 
 NAMES = tuple(oracles())
-SETS = tuple(name for name in NAMES if name != "squared")
+SETS = tuple(name for name in NAMES if name not in ("squared", "norm on a ball"))
 
 
 def truth(name: str, direction: Any) -> float:
@@ -59,6 +61,8 @@ def truth(name: str, direction: Any) -> float:
         return 2.0 * singular(y)[0]
     if name == "squared":
         return singular(y)[0] ** 2 / 2.0
+    if name == "norm on a ball":
+        return 2.0 * max(0.0, singular(y)[0] - 0.5)
     if name == "weighted":
         return 2.0 * singular(y / np.sqrt(np.outer(ROWS, COLUMNS)))[0]
     if name == "group":
@@ -144,7 +148,7 @@ def test_paper_scaling_of_the_squared_nuclear_norm() -> None:
     assert answer.value == pytest.approx(n * 9.0 / 4.0)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*SETS, "squared"])
 def test_degree_is_that_of_the_conjugate(name: str) -> None:
     oracle = oracles()[name]
     y = direction_of(oracle, np.float64, 3)
@@ -159,7 +163,7 @@ def test_zero_direction_is_answered_the_same_every_time(name: str, engine: Engin
     first, again = oracle(zero), oracle(zero)
     assert (first.value, first.error) == (0.0, 0.0)
     assert np.array_equal(first.atom.dense(), again.atom.dense())
-    is_norm_ball = name in ("nuclear", "squared", "weighted", "group", "spectral", "trace ball")
+    is_norm_ball = name in ("nuclear", "squared", "norm on a ball", "weighted", "group", "spectral", "trace ball")
     assert bool(np.any(first.atom.dense())) == (not is_norm_ball)
 
 
@@ -320,7 +324,7 @@ def naive_contains(name: str, x: Any, tolerance: float = 1e-4) -> bool:
         return True
     if name == "spectral":
         return bool(np.linalg.norm(x, 2) <= 2.0 + tolerance)
-    if name in ("nuclear", "weighted", "group"):
+    if name in ("nuclear", "norm on a ball", "weighted", "group"):
         scaled = x * np.sqrt(np.outer(ROWS, COLUMNS)) if name == "weighted" else x
         parts = [scaled[:, group] for group in GROUPS] if name == "group" else [scaled]
         return bool(sum(np.linalg.norm(part, "nuc") for part in parts) <= 2.0 + tolerance)

@@ -123,9 +123,14 @@ class Corrective:
     f(x) + <lam_c, A x - r - b> + (1/2M)||A x - r - b||^2, takes lam = lam_c + (A x - r - b)/M, and calls the oracle
     there once. The centre moves (a serious step) when G decreases by a tenth of what the model predicts; otherwise
     the new atom improves the model (a null step). Smooth losses need no proximal term: that is fully corrective
-    Frank-Wolfe. Converges for every problem of the library; finitely in practice over polytopes. Where the prox of the
-    coupling has no known derivative, as that of most user-supplied sets, a master is three Douglas-Rachford steps, with
-    a projection each.
+    Frank-Wolfe. Linear programs with many rows have a linear program as their master.
+
+    The bound is valid after every iteration, since it rests on the oracle alone. The point converges to a solution, at
+    the rate O(1/k) under a smooth loss, where the master is solved: under a smooth loss, K = {0}, orthants, and every
+    coupling whose prox has a known derivative, provided that a dual solution exists. Over polytopes the method is
+    finite in practice. Where the prox has no known derivative, as that of most user-supplied sets, a master is three
+    Douglas-Rachford steps with a projection each; these converge over any fixed set of atoms, but for steps and new
+    atoms that take turns no convergence is claimed.
 
     Parameters
     ----------

@@ -165,6 +165,8 @@ class SpectralFactors(FactorsDefaults):
         Whether the trace may be smaller than the radius.
     regularisation
         delta of the preconditioner: a small value balances the columns of R, a large one leaves steps unchanged.
+    weight
+        w of the objective w ||X||_* over a nuclear ball; 0 where the set has none.
 
     See Also
     --------
@@ -182,6 +184,14 @@ class SpectralFactors(FactorsDefaults):
     radius: float
     ball: bool
     regularisation: float = DELTA
+    weight: float = 0.0
+
+    def objective(self, factor: Array) -> float | None:
+        """Return w (||U||^2 + ||V||^2) / 2, at least w ||X||_*; None without a weight."""
+        if self.weight == 0.0:
+            return None
+        inside = self._normalize(factor)[: self.left_rows + self.right_rows]
+        return 0.5 * self.weight * inner(inside, inside)
 
     @property
     def rows(self) -> int:
@@ -219,6 +229,7 @@ class SpectralFactors(FactorsDefaults):
         else:
             slope[: self.left_rows] = apply(operator, right)
             slope[self.left_rows : self.left_rows + self.right_rows] = apply_adjoint(operator, left)
+        slope[: self.left_rows + self.right_rows] += self.weight * unit[: self.left_rows + self.right_rows]
         radial = inner(unit, slope) / inner(unit, unit)
         return scale * (slope - radial * unit)
 
@@ -311,8 +322,6 @@ class NuclearNormFactors(SpectralFactors):
     It is at least f(X) = w ||X||_*^2, with equality for balanced factors, which minimisers are.
     """
 
-    weight: float
-    """w."""
     length: float = 0.0
     """Length of the first factor; 0 until the data suggest one."""
     penalty: float | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,83 @@ class NuclearBall(SingularSharp):
         """Whether ||X||_* <= r."""
         size = self.norm(x)
         return size is not None and size <= self.radius * (1.0 + tolerance)
+
+
+class NuclearNormOnBall(NuclearBall):
+    """f(X) = w ||X||_* over {||X||_* <= r}; [Y]^# = r u v^* if sigma_1 > w, else 0, conjugate r max(0, sigma_1 - w).
+
+    Parameters
+    ----------
+    shape
+        Rows and columns of X.
+    radius
+        The radius r > 0 of a ball that holds the solution.
+    weight
+        The weight w > 0.
+    options
+        ``certify``, ``engine`` and ``certification`` of :class:`~unipd.sharp.spectral.base.SpectralSharp`.
+
+    Raises
+    ------
+    InvalidInput
+        ``radius``, ``weight``: expected a number above zero.
+
+    See Also
+    --------
+    NuclearBall, NuclearNormSquared, NormOnBall
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> answer = NuclearNormOnBall((2, 2), radius=2.0)(np.diag([3.0, 1.0]))
+    >>> round(answer.value, 9), round(answer.objective, 9)
+    (4.0, 2.0)
+    """
+
+    def __init__(self, shape: Shape, radius: float = 1.0, weight: float = 1.0, **options: Any) -> None:
+        super().__init__(shape, radius, **options)
+        self.scale = validate.positive("weight", weight)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, weight={short_repr(self.scale)})"
+
+    @property
+    def degree(self) -> float | None:
+        """The conjugate is not homogeneous."""
+        return None
+
+    @property
+    def linear(self) -> bool:
+        """The objective is not linear."""
+        return False
+
+    def weight(self, top: float) -> float:
+        """Return r, or 0 for a direction of norm w or less."""
+        return self.radius if top > self.scale else 0.0
+
+    def conjugate(self, top: float) -> float:
+        """Return r max(0, sigma - w)."""
+        return self.radius * max(top - self.scale, 0.0)
+
+    def objective(self, x: Any) -> float:
+        """Return w ||X||_*."""
+        size = self.norm(x)
+        if size is None:
+            raise InvalidInput("x", f"a finite matrix of shape {self.shape}")
+        return self.scale * size
+
+    def support(self, direction: Any) -> float:
+        """Return r sigma_1."""
+        return NuclearBall(self.shape, self.radius, engine=self.engine).support(direction)
+
+    def maximum(self) -> float:
+        """Return w r."""
+        return self.scale * self.radius
+
+    def factors(self) -> SpectralFactors | None:
+        """Return the ball's factors with the objective w (||U||^2 + ||V||^2) / 2."""
+        ball = super().factors()
+        return None if ball is None else replace(ball, weight=self.scale)
 
 
 class NuclearNormSquared(SquaredSharp, SingularSharp):
