@@ -1,4 +1,4 @@
-"""Build the documentation into ``out/site``, warnings as errors; ``--quick`` does not run the gallery.
+"""Build the documentation into ``out/site``, warnings as errors; ``--quick``, without the gallery: ``out/site-quick``.
 
     python docs/build.py [--quick] [--into FOLDER]
 

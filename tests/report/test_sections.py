@@ -1,6 +1,7 @@
 """What applications add to the page of a result."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import unipd.io
 from report.runs import save_and_load, solve_constrained
 from unipd.apps.process_tomography import simulate_process
 from unipd.apps.tomography import Noise, PauliTomography, ghz, report_data, simulate
-from unipd.report import report_sections
+from unipd.report import page_content, report_sections
 from unipd.report.sections.base import to_plain
 
 CYCLE = unipd.io.Graph.of(7, np.arange(7), (np.arange(7) + 1) % 7, np.ones(7))
@@ -53,7 +54,8 @@ def test_a_saved_channel_shows_its_choi_matrix_and_fidelities():
     figures = {"choi": channel.choi, "eigenvalues": channel.eigenvalues, "process_fidelity": 0.97}
     result = model.result_.with_extras(**figures, process_fidelity_low=0.96, process_fidelity_high=0.98)
     (section,) = report_sections(result)
-    assert (section.title, section.tables[0].rows[0]) == ("Channel", ("process fidelity", "0.97 [0.96, 0.98]"))
+    assert section.title == "Channel"
+    assert "0.97 [0.96, 0.98]" in page_content({"run": result})["before"]
     mesh, _ = figure_of(section, "Choi matrix").traces
     assert np.max(mesh["z"]) == pytest.approx(np.abs(channel.choi).max() / 2)
     (spectrum,) = figure_of(section, "Spectrum of the Choi matrix").traces
@@ -134,10 +136,10 @@ def test_the_page_of_a_fit_has_target_error_bars_and_residuals(estimate, tmp_pat
     low, high = errors.interval("zz")
     assert points["error_y"]["array"][0] + points["error_y"]["arrayminus"][0] == pytest.approx(high - low)
     assert list(figure_of(section, "Residuals by basis").traces[0]["x"]) == ["weight 1", "weight 2", "weight 3"]
-    rows = dict(section.tables[0].rows)
-    assert "[" in rows["fidelity"]
     estimate.report(tmp_path / "fit.html", errors=errors)
-    assert "Residuals by basis" in (tmp_path / "fit.html").read_text(encoding="utf-8")
+    page = (tmp_path / "fit.html").read_text(encoding="utf-8")
+    assert "Residuals by basis" in page
+    assert re.search(r"fidelity</th>\s*<td[^>]*>[\d.]+ \[", page)
 
 
 def test_a_saved_model_shows_the_radii_that_were_tried(tmp_path):

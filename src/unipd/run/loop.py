@@ -159,7 +159,7 @@ def solve(
         infeasibility and |gap|, as :class:`~unipd.Result` defines them, are at most this, in any units of the data.
     atol
         Absolute tolerance in the units of the data: a violation, or a gap, of at most this counts as reached as well.
-        Give it a value below what you would notice; universal methods take the same number as ``eps``.
+        Give it a value below what you would notice; for a universal method pass the same number as ``eps``, too.
     stop
         Limits, e.g. ``MaxSeconds(60) | MaxOracleCalls(10_000)``, or a function of the
         :class:`~unipd.run.history.IterationInfo` that returns True to stop; default: 10,000 iterations. Every run

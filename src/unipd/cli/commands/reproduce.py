@@ -85,7 +85,8 @@ def fig1(
     )
     title = f"{qubits} qubits, {problem.b.size} Pauli measurements"
     methods = [summarize_trace(trace) for trace in traces]
-    rows = [("method", "iterations", "seconds", "objective", "relative error", "gap", "products", "trials", "paper")]
+    header = ("method", "iterations", "seconds", "objective", "relative error", "gap", "products")
+    rows = [(*header, "trials/iteration", "in the paper")]
     rows += [
         (
             row["method"],

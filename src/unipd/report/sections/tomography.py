@@ -1,9 +1,8 @@
-"""Tomography: the state as a city, its spectrum, figures with error bars, residuals by basis, chi-square."""
+"""Tomography: the state as a city, its spectrum, observables with error bars, residuals by basis, chi-square."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from itertools import product
@@ -15,7 +14,7 @@ from unipd._typing import Array
 from unipd.apps.process_tomography import QuantumChannel
 from unipd.apps.tomography import QuantumState, as_state
 from unipd.atoms import LowRank
-from unipd.report.sections.base import COLOURS, Figure, Section, Table, spectrum_figure
+from unipd.report.sections.base import COLOURS, Figure, Section, spectrum_figure
 from unipd.report.tomography import CITY, FLAT, NAMED_QUBITS, largest_indices, matrix_entries
 from unipd.run import Result
 
@@ -25,9 +24,6 @@ GREY = "#b0b0b0"
 """Colour of boxes without a phase."""
 USUAL_SIGMAS = 3.0
 """Standard deviations of chi-square up to which the fit is as good as the noise allows."""
-_STATE_FIGURES = ("fidelity", "purity", "entropy", "rank", "chi_square", "degrees_of_freedom", "chi_square_per_dof")
-_CHANNEL_FIGURES = ("process_fidelity", "average_gate_fidelity", "diamond_distance", "unitarity", "purity", "rank",
-                    "chi_square_per_dof")  # fmt: skip
 _WIDTH = 0.7
 _FACES = ((0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7), (0, 1, 5), (0, 5, 4), (1, 2, 6), (1, 6, 5), (2, 3, 7), (2, 7, 6),
           (3, 0, 4), (3, 4, 7))  # fmt: skip
@@ -52,7 +48,7 @@ def tomography_section(result: Result) -> Section | None:
         figures.append(_observables_figure(observables))
     if isinstance(residuals, dict):
         figures.append(_residuals_figure(residuals))
-    return Section("State", _sentences(result), [Table(("", ""), _figure_rows(result))], figures)
+    return Section("State", _sentences(result), [], figures)
 
 
 def channel_section(result: Result) -> Section | None:
@@ -69,7 +65,7 @@ def channel_section(result: Result) -> Section | None:
         spectrum_figure("Spectrum of the Choi matrix", {"estimate": values}, label="eigenvalue", log=values.size > 6),
         _transfer_figure(channel),
     ]
-    return Section("Channel", [], [Table(("", ""), _figure_rows(result, _CHANNEL_FIGURES))], figures)
+    return Section("Channel", [], [], figures)
 
 
 def _transfer_figure(channel: QuantumChannel) -> Figure:
@@ -101,18 +97,6 @@ def _sentences(result: Result) -> list[str]:
     is_usual = abs(sigmas) <= USUAL_SIGMAS
     verdict = "as expected of the noise" if is_usual else f"{'more' if sigmas > 0 else 'less'} than the noise explains"
     return [f"Chi-square is {chi_square / freedom:.3g} times its degrees of freedom ({sigmas:+.1f} sigma): {verdict}."]
-
-
-def _figure_rows(result: Result, names: Sequence[str] = _STATE_FIGURES) -> list[tuple[str, str]]:
-    """Return the physical figures, with the interval of a bootstrap where there is one."""
-    rows: list[tuple[str, str]] = []
-    for name in names:
-        value = result.extras.get(name)
-        if value is not None:
-            low, high = (result.extras.get(f"{name}_{end}") for end in ("low", "high"))
-            interval = "" if low is None or high is None else f" [{low:.5g}, {high:.5g}]"
-            rows.append((name.replace("_", " "), f"{value:.5g}{interval}"))
-    return rows
 
 
 def _city_figure(state: QuantumState) -> Figure:

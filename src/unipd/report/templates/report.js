@@ -18,6 +18,7 @@
     return { layout: {
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: colour("ink"), size: 12 },
       xaxis: axis, yaxis: axis, scene: { xaxis: scene, yaxis: scene, zaxis: scene },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("faint"), activecolor: colour("ink") },
       hoverlabel: { namelength: -1 }, legend: { orientation: "h", x: 0, y: 1, yanchor: "top", yref: "container" },
       colorway: [0, 1, 2, 3, 4, 5, 6].map((place) => colour(`run${place}`)),
     } };
