@@ -64,6 +64,8 @@ PANELS = (
 )
 """The panels of the curves: key, title, and what is drawn."""
 _ROW_PIXELS, _GAP_PIXELS, _MARGIN_PIXELS = 230, 90, 60
+_LOG_AXIS = {"type": "log", "exponentformat": "power", "nticks": 4}
+"""Few ticks: powers of ten, without digits between them unless the curve spans less than three."""
 _DASHES = ("solid", "dot", "dashdot", "longdash")
 
 
@@ -438,7 +440,7 @@ def _panel_layout(
         top = 1.0 - row * (_ROW_PIXELS + _GAP_PIXELS) / inner
         left, right = column * 0.54, column * 0.54 + (0.46 if columns == 2 else 1.0)
         layout[f"xaxis{number}"] = {"domain": [left, right], "anchor": f"y{number}", "matches": "x" if place else None}
-        scale = {"range": [-0.05, 1.05]} if key == "exponent" else {"type": "log", "exponentformat": "power"}
+        scale = {"range": [-0.05, 1.05]} if key == "exponent" else _LOG_AXIS
         layout[f"yaxis{number}"] = {"domain": [top - _ROW_PIXELS / inner, top], "anchor": f"x{number}", **scale}
         layout["annotations"].append({
             "text": f"<b>{title}</b>{'  ' if columns > 1 else '<br>'}<span style='font-size:11px'>{note}</span>",
