@@ -131,3 +131,9 @@ def test_a_large_density_matrix_is_refused():
 def test_wrong_states_are_refused(call, words):
     with pytest.raises(InvalidInput, match=words):
         call()
+
+
+def test_numpy_reads_a_state_as_its_density_matrix() -> None:
+    state = ghz(2)
+    np.testing.assert_array_equal(np.asarray(state), state.density_matrix())
+    assert np.array(state, dtype=np.complex64).dtype == np.complex64

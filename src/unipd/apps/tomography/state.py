@@ -165,6 +165,9 @@ class QuantumState:
             )
         return self.low_rank.dense()
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.density_matrix(), dtype=dtype)
+
     def to_qiskit(self, *, max_qubits: int = DENSE_QUBITS) -> Any:
         """Return Qiskit's ``Statevector`` for a state of rank one, else its ``DensityMatrix``."""
         import unipd
