@@ -10,6 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
 from unipd.apps.sdp import SDP, ConeProgram, Cones, ConeSolution, SdpData
 from unipd.apps.sdp.cone_program import Primal
 from unipd.apps.sdp.solver import FallbackRule, estimate_seconds
@@ -75,7 +78,12 @@ def read_program(data: Any) -> ConeProgram:
     """
     dims = data[ConicSolver.DIMS]
     cones = Cones(dims.zero, dims.nonneg, tuple(dims.soc), tuple(dims.psd))
-    return ConeProgram(data[settings.C], data[settings.A], data[settings.B], cones)
+    matrix, b = data[settings.A], data[settings.B]
+    is_void = b == math.inf
+    is_void[: cones.zero] = is_void[cones.zero + cones.nonnegative :] = False
+    if is_void.any():  # bounds at infinity: 0 <= 1
+        matrix, b = sp.csr_array(matrix).multiply(~is_void[:, None]), np.where(is_void, 1.0, b)
+    return ConeProgram(data[settings.C], matrix, b, cones)
 
 
 class Solver(ConicSolver):

@@ -15,7 +15,7 @@ G, h, c = RANDOM.standard_normal((5, 8)), RANDOM.standard_normal(5), RANDOM.stan
 H = RANDOM.standard_normal((2, 8))
 INSIDE = H @ np.full(8, 1 / 8)
 S = RANDOM.standard_normal((4, 4))
-x, X, Y = cp.Variable(8), cp.Variable((4, 4), PSD=True), cp.Variable((3, 4))
+x, t, u, X, Y = cp.Variable(8), cp.Variable(8), cp.Variable(2), cp.Variable((4, 4), PSD=True), cp.Variable((3, 4))
 FIT, POSITIVE, ROWS = cp.sum_squares(G @ x - h), x >= 0, H @ x <= INSIDE
 
 MODELS = {
@@ -59,6 +59,12 @@ OTHERS = {
     "asymmetric": (cp.Minimize(cp.sum(cp.maximum(G @ x - h, -2 * (G @ x - h)))), [POSITIVE, cp.sum(x) == 1]),
     "semidefinite program": (cp.Minimize(cp.trace(S @ X)), [cp.trace(X) == 1, X[0, 1] == 0]),
     "weighted trace": (cp.Minimize(cp.sum_squares(X - S)), [cp.trace(np.diag([1, 2, 1, 1]) @ X) <= 1]),
+    "sum of other variables": (
+        cp.Minimize(FIT),
+        [x <= t, -x <= t, cp.sum(t) + cp.sum(u) <= 1, cp.sum(u) >= 0, u[0] + u[1] >= 0],
+    ),
+    "constant end of a matrix": (cp.Minimize(x[0]), [cp.bmat([[x[0], 1.0], [1.0, 2.0]]) >> 0]),
+    "constant end of a cone": (cp.Minimize(c @ x), [cp.norm2(cp.hstack([x, 1])) <= 3]),
     "shifted matrix": (cp.Minimize(cp.sum_squares(X - S)), [cp.trace(X) <= 9, X >> 0.1 * np.eye(4)]),
 }
 

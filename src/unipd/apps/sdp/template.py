@@ -93,9 +93,10 @@ class Pattern:
 
     def read_single(self, rows: IntArray) -> tuple[IntArray, Array] | None:
         """Return columns and values of rows with b = 0 and one entry, if they are such and the columns are all of x."""
+        if (self.row_sizes[rows] != 1).any() or self.b[rows].any():
+            return None
         columns, values = self.A.indices[self.A.indptr[rows]], self.A.data[self.A.indptr[rows]]
-        is_single = bool((self.row_sizes[rows] == 1).all()) and not self.b[rows].any()
-        return (columns, values) if is_single and self.covers(columns) else None
+        return (columns, values) if self.covers(columns) else None
 
     def covers(self, columns: IntArray) -> bool:
         """Whether these are the columns of x, each once."""
@@ -269,9 +270,8 @@ def match_l1_ball(pattern: Pattern) -> Shape | None:
     both, rest, other = np.append(first, second), _select(pattern.A[first], is_x), _select(pattern.A[second], is_x)
     is_ball = (pattern.row_sizes[both] == 2).all() and (pattern.kind[both] == INEQUALITY).all()
     is_ball &= np.ptp(k) == 0.0 < k[0] and not pattern.b[both].any() and abs(rest + other).sum() == 0.0
-    if not (
-        is_ball and np.array_equal(np.sort(rest.indices), np.flatnonzero(is_x)) and np.ptp(np.abs(rest.data)) == 0.0
-    ):
+    is_ball &= (np.diff(rest.indptr) == 1).all() and np.array_equal(np.sort(rest.indices), np.flatnonzero(is_x))
+    if not (is_ball and np.ptp(np.abs(rest.data)) == 0.0):
         return None
     size = float(abs(rest.data[0]))
 
