@@ -19,8 +19,8 @@ from typing import Any
 
 import unipd
 
-INTERNAL = ("unipd.cli", "unipd.interop")
-"""The command line has a reference of its own; the converters are methods of what they convert."""
+INTERNAL = ("unipd.cli",)
+"""The command line has a reference of its own."""
 MODULES = ("unipd.protocols", "unipd.atoms", "unipd.errors", "unipd.status", "unipd.theory", "unipd.memory")
 """Modules at the top level that are their own namespace: their public definitions are exported."""
 HEAD = """# Building blocks

@@ -122,17 +122,26 @@ def fitter(
     conditional_measurement_indices, conditional_preparation_indices
         Refused unless empty.
     max_weight, max_paulis
-        Limits of the Pauli strings, as in :meth:`PauliTomography.fit_counts`.
+        Limits of the Pauli strings, as in :meth:`unipd.PauliTomography.fit_counts`.
     options
         Options of :class:`~unipd.apps.tomography.PauliTomography`. The objective is "gaussian" by default, that of
         ``cvxpy_gaussian_lstsq``; "outcomes" is less biased for states with a little noise. ``accuracy`` and
-        ``depolarize`` are :data:`ACCURACY` and :data:`DEPOLARIZE` by default. For processes those of
+        ``depolarize`` are 1e-6 and 5e-5 by default. For processes those of
         :class:`~unipd.apps.process_tomography.ProcessTomography`, which maximises the likelihood.
 
     Returns
     -------
     tuple
         The density or Choi matrix, and a dictionary with its certificate.
+
+    Raises
+    ------
+    InvalidInput
+        The data are conditional, or those of a process with a limit of the strings.
+
+    See Also
+    --------
+    unipd.PauliTomography, unipd.ProcessTomography
 
     Examples
     --------
