@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
 
 from unipd.atoms import LowRank, apply_adjoint
 from unipd.errors import InvalidInput
@@ -21,6 +22,7 @@ from unipd.maps import (
     frobenius_bound,
 )
 from unipd.maps.sdp import Entries, SdpMap
+from unipd.protocols import is_user_supplied
 
 
 @pytest.mark.parametrize(
@@ -167,6 +169,12 @@ def test_bad_two_sided_maps():
         TwoSidedMap(Identity((3,)))
     with pytest.raises(InvalidInput, match=r"^atom"):
         TwoSidedMap(sampling).image(np.ones((3, 2)))
+
+
+def test_factors_of_the_users_own_make_a_map_user_supplied():
+    sampling = Sampling([0], [0], (2, 3))
+    for side, own in [(np.eye(2), False), (OperatorSum([np.eye(2)]), False), (aslinearoperator(np.eye(2)), True)]:
+        assert is_user_supplied(TwoSidedMap(sampling, side)) == own
 
 
 def test_operator_sum_and_adjoint_products():

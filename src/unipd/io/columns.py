@@ -69,7 +69,7 @@ def find_columns(names: Sequence[str], columns: Mapping[str, str]) -> tuple[int,
 def warn_of_positions(names: Sequence[str], places: tuple[int, ...]) -> None:
     """Warn that columns whose names say nothing were taken by their positions; numbers are no names."""
     if match_column_names(names) is None and not all(is_number(names[place]) for place in places):
-        taken = ", ".join(f"{role} = {names[place]!r}" for role, place in zip(ROLES, places, strict=True))
+        taken = ", ".join(f"{role} = {names[place]!r}" for role, place in zip(ROLES, places, strict=False))
         warnings.warn(f"columns taken by position: {taken}; rename them if that is wrong", stacklevel=4)
 
 

@@ -8,7 +8,7 @@ import itertools
 import os
 import re
 import warnings
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -389,8 +389,13 @@ def _identifier_column(source: str, name: str, column: Array) -> Array:
         raise FileFormatError(source, f"the {name}s are neither integers nor texts ({error})") from error
 
 
-def read_pairs(path: str | os.PathLike[str]) -> tuple[Array, Array]:
+def read_pairs(
+    path: str | os.PathLike[str], is_known: Callable[[list[str]], bool] = lambda pair: False
+) -> tuple[Array, Array]:
     r"""Read pairs (user, item), one per line: the columns of these names, or the first two; others are ignored.
+
+    A first line without numbers is a header, unless ``is_known`` says that it is a pair; where the names in it say
+    nothing, there is a warning.
 
     Examples
     --------
@@ -408,8 +413,12 @@ def read_pairs(path: str | os.PathLike[str]) -> tuple[Array, Array]:
         separator = next((mark for mark in _SEPARATORS if len(_split(first, mark)) >= 2), None)
         names = _split(first, separator)
         named = match_column_names([*names, "rating"])
-        has_header = named is not None or not any(is_number(name) for name in names)
         columns = (0, 1) if named is None else named[:2]
+        has_header = named is not None or not any(is_number(name) for name in names)
+        if has_header and named is None and len(names) >= len(columns):
+            has_header = not is_known([name.strip() for name in names[: len(columns)]])
+            if has_header:
+                warn_of_positions(names, columns)
         with open_lines(target, is_checked=True) as stream:
             rows = [(number, fields) for number, fields in _rows(stream, separator)][int(has_header) :]
     except UnicodeDecodeError as error:

@@ -52,7 +52,7 @@ class TwoSidedMap(Map):
             raise InvalidInput("map", "a map of matrices", f"a map of points of shape {map.domain}")
         self.left = SideFactor("left", left, map.domain[0])
         self.right = self.left if right is left and right is not None else SideFactor("right", right, map.domain[1])
-        self.runs_user_code = self.left.is_operator or self.right.is_operator
+        self.runs_user_code = self.left.runs_user_code or self.right.runs_user_code
         super().__init__((self.left.columns, self.right.columns), map.codomain, map.dtype)
 
     @property
@@ -122,7 +122,7 @@ class SideFactor:
         self._value: Any = _check_factor(name, value)
         shape: tuple[int, ...] = (rows,) if self._value is None else tuple(self._value.shape)
         self._diagonal = self._value is not None and len(shape) == 1
-        self.is_operator = hasattr(value, "matvec")
+        self.runs_user_code = hasattr(value, "matvec") and not type(value).__module__.startswith("unipd.")
         self.columns = int(shape[-1])
         if shape[0] != rows or self.columns < 1:
             raise InvalidInput(name, f"a matrix of {rows} rows", f"shape {shape}")

@@ -58,6 +58,15 @@ def test_the_choice_is_about_the_best(instance, capsys):
     assert capsys.readouterr().err.count("validation error") == len(trials)
 
 
+def test_no_other_radius_predicts_much_better_where_ratings_are_nearly_interpolated():
+    made = generate_ratings((120, 100), 3600, rank=3, noise=0.3)
+    held = np.random.default_rng(0).random(made.values.size) < 0.2
+    train, test = ([part[use] for part in (made.users, made.items, made.values)] for use in (~held, held))
+    chosen = CompletionModel().fit(tuple(train))
+    others = [CompletionModel(share * chosen.radius_).fit(tuple(train)).rmse(tuple(test)) for share in (0.6, 0.8)]
+    assert chosen.rmse(tuple(train)) < 0.1 < chosen.rmse(tuple(test)) < 1.03 * min(others)
+
+
 def test_the_initial_radius_scales_with_the_ratings(instance):
     completion, _ = instance
     twice = CompletionProblem(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from unipd.apps.completion import CompletionModel, Index, SideCurvature, SideFactor, align_features, as_names
 from unipd.errors import InvalidInput
 from unipd.maps import Incidence
+from unipd.reproduce import generate_ratings
 from unipd.spectral import Engine, FixedToleranceEngine
 
 from .instances import dense_side
@@ -179,3 +180,10 @@ def test_rows_of_zeros_are_no_items():
     model = CompletionModel(2.0, side_information=True)
     model.fit(([0, 1, 1], [1, 1, 2], [1.0, 2.0, 3.0]), item_features=features)
     assert model.items_.tolist() == [1, 2]
+
+
+def test_bounds_with_side_information_are_our_own():
+    made = generate_ratings((30, 20), 200, rank=2, noise=0.3)
+    model = CompletionModel(10.0, side_information=True).fit((made.users, made.items, made.values))
+    assert model.result_.bound_kind == "rigorous"
+    assert not model.result_.problem.user_supplied

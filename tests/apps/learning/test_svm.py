@@ -214,6 +214,10 @@ def test_a_weight_counts_like_repetition() -> None:
     weighted = SupportVectorClassifier(0.3, accuracy=1e-9).fit(X, y, sample_weight=weights)
     repeated = SupportVectorClassifier(0.3, accuracy=1e-9).fit(X[places], y[places])
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-4)
+    for kind in (np.asarray, sp.csr_array):
+        weighted = SupportVectorClassifier(0.3, "rbf", accuracy=1e-9).fit(kind(X), y, sample_weight=weights)
+        repeated = SupportVectorClassifier(0.3, "rbf", accuracy=1e-9).fit(X[places], y[places])
+        np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-6)
 
 
 @pytest.mark.parametrize(

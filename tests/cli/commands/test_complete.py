@@ -306,3 +306,18 @@ def test_predict(invoke, files, tmp_path):
     refused = invoke("predict", out, pairs)
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
     assert invoke("predict", files / "train.tsv", pairs).exit_code == 2
+
+
+def test_pairs_of_texts_need_no_header(invoke, tmp_path):
+    ratings, out, pairs = tmp_path / "ratings.csv", tmp_path / "model.npz", tmp_path / "pairs.csv"
+    rows = [(f"u{k % 7}", f"i{k % 5}", 1 + k % 4) for k in range(30)]
+    ratings.write_text("user,item,rating\n" + "".join(f"{user},{item},{value}\n" for user, item, value in rows))
+    assert invoke("complete", ratings, "--radius", 2, "--out", out, "--quiet").exit_code == 0
+    pairs.write_text("u1,i2\nu3,i4\n")
+    done = invoke("predict", out, pairs)
+    assert [line.split(",")[:2] for line in done.stdout.splitlines()[1:]] == [["u1", "i2"], ["u3", "i4"]]
+    assert done.stderr == ""
+    pairs.write_text("who,what\nu3,i4\n")
+    named = invoke("predict", out, pairs)
+    assert len(named.stdout.splitlines()) == 2
+    assert "columns taken by position: user = 'who', item = 'what'" in named.stderr

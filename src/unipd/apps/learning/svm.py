@@ -82,7 +82,7 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
     kernel
         "linear", or "rbf": exp(-gamma ||u - v||^2), whose matrix is not formed: rows are computed as needed.
     gamma
-        "scale" for 1 / (features * variance), or a number.
+        "scale" for 1 / (features * variance of the weighted samples), or a number.
     accuracy
         Certified suboptimality: the duality gap relative to the objective 1/2 ||w||^2.
     max_iterations
@@ -135,7 +135,7 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
             raise InvalidInput("y", "two classes", "one class")
         validate.positive("accuracy", self.accuracy)
         counts = _check_sample_weight(sample_weight, samples, ensure_non_negative=True)
-        self._gamma = self._width(samples)
+        self._gamma = self._width(samples, counts)
         pairs = list(combinations(range(self.classes_.size), 2))
         machines = [self._separate(samples, members, counts, pair) for pair in pairs]
         self._publish(samples, machines)
@@ -275,13 +275,16 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
             raise InvalidInput("nu", f"in (0, {most:g}], twice the share of the smaller class", f"{nu:g}")
         return counts * (2.0 / (nu * float(counts.sum())))
 
-    def _width(self, X: Any) -> float:
+    def _width(self, X: Any, counts: FloatArray) -> float:
         """Return gamma as a number."""
         if self.kernel not in ("linear", "rbf"):
             raise InvalidInput("kernel", '"linear" or "rbf"', repr(self.kernel))
         if self.gamma == "scale":
-            variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var()
-            return 1.0 / (X.shape[1] * (float(variance) or 1.0))
+            shares = counts / (X.shape[1] * (float(counts.sum()) or 1.0))
+            mean = float(shares @ np.asarray(X.sum(axis=1)).ravel())
+            squares = X.multiply(X) if sp.issparse(X) else (X - mean) ** 2
+            variance = float(shares @ np.asarray(squares.sum(axis=1)).ravel()) - sp.issparse(X) * mean**2
+            return 1.0 / (X.shape[1] * (variance or 1.0))
         return validate.positive("gamma", self.gamma)
 
 

@@ -181,7 +181,8 @@ def predict(
 
     check_file("--out", out)
     loaded = load_model(model)
-    users, items = read_pairs(pairs)
+    with print_warnings(UserWarning):
+        users, items = read_pairs(pairs, lambda pair: not loaded.count_unknown([tuple(pair)]))
     predicted = loaded.predict((users, items))
     unknown = loaded.count_unknown((users, items))
     if unknown:
