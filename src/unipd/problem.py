@@ -392,9 +392,7 @@ class Problem:
         A box around 0 is as good as a right-hand side: Box(-inf, u) with b = 0 is "<=" with b = u. Rows of zeros do not
         count.
         """
-        b, coupling, rows = self.b, self.coupling, self.coupling.constrained_rows
-        if rows is not None:
-            b = np.where(rows.reshape(b.shape), b, np.zeros_like(b))
+        b, coupling = self._drop_losses(self.b), self.coupling
         if self._zero_rows is not None:
             b = np.where(self._zero_rows, np.zeros_like(b), b)
         if self.rows is not None:
@@ -403,6 +401,11 @@ class Problem:
             b = self._cut_to_reach(b)
         size = max(norm(b), coupling.distance(-b)) if self.loss is None else norm(b)
         return size or (self._sides(coupling) if self.loss is None else 0.0) or self._least_image_size
+
+    def _drop_losses(self, vector: Array) -> Array:
+        """Return a vector with zeros in the rows of losses where others are constrained."""
+        rows = self.coupling.constrained_rows
+        return vector if rows is None else np.where(rows.reshape(vector.shape), vector, np.zeros_like(vector))
 
     def _cut_to_reach(self, b: Array) -> Array:
         """Return D b, cut to the reach of D A x on X where it is beyond: such as bounds that stand for none."""
@@ -427,13 +430,12 @@ class Problem:
         entry = largest / math.sqrt(self.b.size)
         ends = [np.abs(coupling.prox(np.full_like(self.b, sign * entry), 1.0)) for sign in (1.0, -1.0)]
         sides = [np.where((end > 0.0) & (end < entry * (1.0 - _SAME_NORM)), end, np.inf) for end in ends]
-        nearest, rows = np.minimum(*sides), self.coupling.constrained_rows
-        is_side = np.isfinite(nearest) if rows is None else np.isfinite(nearest) & rows.reshape(nearest.shape)
-        return norm(np.where(is_side, nearest, 0.0))
+        nearest = np.minimum(*sides)
+        return norm(self._drop_losses(np.where(np.isfinite(nearest), nearest, 0.0)))
 
     @cached_property
     def _least_image_size(self) -> float:
-        """The size of D A x at the least point of f on X; where that is 0, over X (:attr:`_image_size`).
+        """The size of D A x in constrained rows at the least point of f on X; where it is 0, :attr:`_image_size`.
 
         It is the largest ||D A x|| of the point and of a few with other signs, since its own terms may cancel.
         """
@@ -442,13 +444,16 @@ class Problem:
         generator, factors = np.random.default_rng(0), 1.0 if self.rows is None else self.rows.factors
         atom = self._least_answer.atom
         points = [atom, *(_draw_signs(generator, atom) for _ in range(_SIGN_DRAWS))]
-        size = max(norm(factors * self.map.image(point)) for point in points)
+        size = max(norm(self._drop_losses(factors * self.map.image(point))) for point in points)
         return _require_range(size) if 0.0 < size < math.inf else self._image_size
 
     @cached_property
     def _image_size(self) -> float:
-        """The largest |<v, D A x>| over x in X for a random vector v, a measure of ||D A x||; 0 for an unbounded X."""
-        vector = np.random.default_rng(0).standard_normal(self.dual_shape).astype(self.dtype)
+        """The largest |<v, D A x>| over x in X for a random vector v, a measure of ||D A x||; 0 for an unbounded X.
+
+        Rows of losses do not count where there are constraints.
+        """
+        vector = self._drop_losses(np.random.default_rng(0).standard_normal(self.dual_shape).astype(self.dtype))
         vector = vector if self.rows is None else self.rows.factors * vector
         size = max(self.sharp.support(self.map.adjoint(sign * vector)) for sign in (1.0, -1.0))
         return _require_range(size) if math.isfinite(size) else 0.0

@@ -117,6 +117,7 @@ def statuses():
         (cp.Problem(cp.Maximize(cp.trace(X)), [X[0, 0] == 1]), "unbounded"),
         (cp.Problem(cp.Minimize(0 * x[0]), [0 * x >= -1]), "optimal"),
         (cp.Problem(cp.Minimize(0), [x >= 1]), "optimal"),
+        (cp.Problem(cp.Minimize(cp.sum_squares(x)), [x[0] >= 1, x[0] <= -1]), "infeasible"),
     ]
 
 

@@ -335,3 +335,16 @@ def test_a_bound_that_no_point_reaches_does_not_excuse_the_others(method: str, l
     if result.status is Status.SOLVED:
         assert np.maximum(A @ result.x - b, 0.0).max() <= 1e-3
         assert result.objective == pytest.approx(unipd.solve(plain, accuracy=1e-6).objective, abs=1e-2)
+
+
+def test_losses_do_not_count_for_the_scale_of_constraints() -> None:
+    """Least squares with a^T x = 0: the residuals of the fit, a thousand times larger, are no unit of the equation."""
+    random = np.random.default_rng(5)
+    fit, row, target = random.standard_normal((40, 20)), random.standard_normal(20), random.standard_normal(40)
+    coupling = couplings.Product([couplings.Equality(), couplings.LeastSquares()], [1, 40])
+
+    def scale(unit: float) -> float:
+        problem = unipd.Problem(sharp.L2Ball(20), np.vstack([row, unit * fit]), [0.0, *(unit * target)], coupling)
+        return problem.feasibility_scale
+
+    assert scale(1e3) == scale(1.0) <= 3.0 * np.linalg.norm(row)

@@ -126,8 +126,7 @@ class Termination:
         if certificate.objective < certificate.dual_bound:
             require_consistent(problem, state, self.accuracy)
         proof = None if problem.loss is not None else self._prove_infeasible(info)
-        if proof is not None:
-            self._count(require_proof(problem, state, proof))
+        if proof is not None and self._is_confirmed(proof, state):
             return Status.INFEASIBLE, proof
         verified = self._verify_accuracy(state)
         if verified is not None:
@@ -268,6 +267,19 @@ class Termination:
             return True
         self._next_error = EARLIEST_RETRY * error
         return False
+
+    def _is_confirmed(self, proof: Certificate, state: State) -> bool:
+        """Whether points of X agree with a proof of infeasibility; user-supplied parts that contradict it raise.
+
+        Where all parts are the library's own, rounding at huge multipliers or points is why they do not agree.
+        """
+        try:
+            self._count(require_proof(self.problem, state, proof))
+        except OracleError:
+            if self.problem.user_supplied:
+                raise
+            return False
+        return True
 
     def _prove_infeasible(self, info: IterationInfo) -> Certificate | None:
         """Return a certificate that proves the problem infeasible, or None."""
