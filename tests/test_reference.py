@@ -74,11 +74,53 @@ def parameters_of(value: Any) -> set[str]:
         return set()
 
 
+def described_parameters(value: Any) -> set[str]:
+    """Return the parameters that ``help`` describes."""
+    docscrape = pytest.importorskip("numpydoc.docscrape")
+    entries = docscrape.NumpyDocString(inspect.getdoc(value) or "")["Parameters"]
+    return {part.strip().lstrip("*") for entry in entries for part in entry.name.split(",")}
+
+
 def test_every_parameter_is_described_and_exists(documented) -> None:
     for name, (value, doc) in documented.items():
-        described = {part.strip().lstrip("*") for entry in doc["Parameters"] for part in entry.name.split(",")}
-        assert described == parameters_of(value), name
+        assert described_parameters(value) == parameters_of(value), name
         assert all(" ".join(entry.desc).strip() for entry in doc["Parameters"]), name
+
+
+def methods_of(value: type) -> dict[str, Any]:
+    """Return the library's public methods of a class, inherited ones included."""
+    members = {name: inspect.unwrap(member) for name, member in inspect.getmembers(value, inspect.isroutine)}
+    return {
+        name: member
+        for name, member in members.items()
+        if not name.startswith("_") and (getattr(member, "__module__", None) or "").startswith("unipd.")
+    }
+
+
+def protocols() -> list[type]:
+    modules = [module for name, module in sys.modules.items() if name.startswith("unipd.")]
+    values = [value for module in modules for value in list(vars(module).values())]
+    return [value for value in values if inspect.isclass(value) and getattr(value, "_is_protocol", False)]
+
+
+def test_methods_describe_their_parameters(names, documented) -> None:
+    """Two parameters or more, in the classes that pages written by hand list.
+
+    The place is the method, a function to which its docstring refers, a base class, or a protocol with that method.
+    """
+    listed, contracts, missing = names.listed_names(DOCS / "reference"), protocols(), set()
+    classes = [value for name, (value, _) in documented.items() if name in listed and inspect.isclass(value)]
+    for value in classes:
+        for name, method in methods_of(value).items():
+            parameters = set(inspect.signature(method).parameters) - {"self", "cls"}
+            if len(parameters) < 2 or re.search(r"\b[Ss]ee :(func|meth):", inspect.getdoc(method) or ""):
+                continue
+            inherited = [vars(base)[name] for base in (*value.__mro__, *contracts) if name in vars(base)]
+            unknown = parameters.difference(*map(described_parameters, (method, *inherited)))
+            wrong = unknown | (described_parameters(method) - parameters)
+            if wrong:
+                missing.add(f"{method.__module__}.{method.__qualname__}: {sorted(wrong)}")
+    assert missing == set(), "\n".join(sorted(missing))
 
 
 def test_every_function_says_what_it_returns(documented) -> None:

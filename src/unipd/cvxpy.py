@@ -145,7 +145,21 @@ class Solver(ConicSolver):
     def solve_via_data(
         self, data: Any, warm_start: bool, verbose: bool, solver_opts: Any, solver_cache: Any = None
     ) -> ConeSolution:
-        """Solve the cone program that CVXPY has made, from the last solution of the model where that fits."""
+        """Solve the cone program that CVXPY has made, from the last solution of the model where that fits.
+
+        Parameters
+        ----------
+        data
+            The cone program, as CVXPY lays it out.
+        warm_start
+            Whether to start from the last solution in ``solver_cache``.
+        verbose
+            Whether to print progress.
+        solver_opts
+            The further arguments of ``problem.solve``.
+        solver_cache
+            Solutions by solver, which CVXPY keeps between solves.
+        """
         options = dict(solver_opts)
         program, cache = read_program(data), {} if solver_cache is None else solver_cache
         options.pop("use_quad_obj", None)
@@ -179,7 +193,15 @@ class Solver(ConicSolver):
         return None if solution.status is Status.STALLED and math.isfinite(seconds) else solution
 
     def invert(self, solution: ConeSolution, inverse_data: Any) -> Any:
-        """Return CVXPY's solution: status, value, variables, dual values and statistics."""
+        """Return CVXPY's solution: status, value, variables, dual values and statistics.
+
+        Parameters
+        ----------
+        solution
+            What :meth:`solve_via_data` returned.
+        inverse_data
+            CVXPY's record of how it made the cone program.
+        """
         result = solution.result
         attributes = {
             settings.SOLVE_TIME: result.seconds,

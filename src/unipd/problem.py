@@ -226,7 +226,15 @@ class Problem:
         raise ValueError(f"a bound for points of size {size:g} at most, which this set does not define")
 
     def relative_gap(self, objective: float, dual_bound: float) -> float:
-        """Return (objective - dual_bound) / scale(objective); inf without an objective, 0 where both are 0."""
+        """Return (objective - dual_bound) / scale(objective); inf without an objective, 0 where both are 0.
+
+        Parameters
+        ----------
+        objective
+            f(x), or phi(A x - b) + f(x) for a loss.
+        dual_bound
+            A lower bound on the optimal value.
+        """
         return ratio(objective - dual_bound, self.scale(objective)) if math.isfinite(objective) else math.inf
 
     @cached_property
@@ -315,7 +323,14 @@ class Problem:
         """Return dist(D r, D K) / max(||D b||, dist(-D b, D K)) for r = A x - b; 0 for a loss.
 
         D equilibrates the rows (:attr:`rows`). A row of zeros counts for itself: 1 where it is violated, as no x can
-        help it. ``violation`` is dist(r, K), if already computed.
+        help it.
+
+        Parameters
+        ----------
+        residual
+            r = A x - b.
+        violation
+            dist(r, K), if already computed.
         """
         if self.loss is not None:
             return 0.0

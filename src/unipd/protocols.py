@@ -179,7 +179,17 @@ class SharpOracle(Protocol):
         ...
 
     def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
-        """Return the maximum alone: an answer whose ``atom`` may be None when that is cheaper."""
+        """Return the maximum alone: an answer whose ``atom`` may be None when that is cheaper.
+
+        Parameters
+        ----------
+        direction
+            The direction y.
+        tolerance
+            The absolute error that iterative oracles may leave; exact ones ignore it.
+        start
+            An atom from which iterative oracles may start.
+        """
         ...
 
     def objective(self, x: Any) -> float:
@@ -191,7 +201,15 @@ class SharpOracle(Protocol):
         ...
 
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
-        """Whether x lies in X, up to ``tolerance`` relative to the size of X."""
+        """Whether x lies in X, up to ``tolerance`` relative to the size of X.
+
+        Parameters
+        ----------
+        x
+            A point, in the form of an atom or dense.
+        tolerance
+            Relative to the size of X.
+        """
         ...
 
     def maximum(self) -> float:
@@ -270,7 +288,13 @@ class Coupling(Protocol):
         ...
 
     def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        """Raise :class:`~unipd.errors.InvalidInput` when vectors of this shape and dtype do not fit."""
+        """Raise :class:`~unipd.errors.InvalidInput` when vectors of this shape and dtype do not fit.
+
+        Parameters
+        ----------
+        shape, dtype
+            Those of b.
+        """
         ...
 
     def value(self, residual: Array) -> float:
@@ -282,7 +306,15 @@ class Coupling(Protocol):
         ...
 
     def prox(self, vector: Array, step: float) -> Array:
-        """Return argmin_r phi(r) + ||r - v||^2 / (2 step); for a set the projection, whatever the step."""
+        """Return argmin_r phi(r) + ||r - v||^2 / (2 step); for a set the projection, whatever the step.
+
+        Parameters
+        ----------
+        vector
+            The point v.
+        step
+            A positive number.
+        """
         ...
 
     def conjugate(self, dual: Array) -> float:
@@ -290,7 +322,15 @@ class Coupling(Protocol):
         ...
 
     def prox_conjugate(self, vector: Array, step: float) -> Array:
-        """Return prox of ``step * h`` at v; by Moreau v - step * prox(v / step, 1 / step)."""
+        """Return prox of ``step * h`` at v; by Moreau v - step * prox(v / step, 1 / step).
+
+        Parameters
+        ----------
+        vector
+            The point v.
+        step
+            A positive number.
+        """
         ...
 
 
@@ -346,7 +386,15 @@ class Tracker(Protocol):
     """
 
     def mix(self, gamma: float, atom: Any) -> Tracker:
-        """Return the tracker of (1 - gamma) xbar + gamma atom."""
+        """Return the tracker of (1 - gamma) xbar + gamma atom.
+
+        Parameters
+        ----------
+        gamma
+            The weight of the atom, in [0, 1].
+        atom
+            An atom, as the oracle returns it.
+        """
         ...
 
     def point(self) -> Any:
@@ -440,13 +488,28 @@ class OracleDefaults(_Oracle):
         return None
 
     def call_certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
-        """Return an answer with the strongest certificate that is affordable, as final certificates need it."""
+        """Return an answer with the strongest certificate that is affordable, as final certificates need it.
+
+        Parameters
+        ----------
+        direction, tolerance, start
+            As in :meth:`SharpOracle.value`.
+        """
         return self(direction, tolerance=tolerance, start=start)
 
     def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
         """Return up to ``count`` vertices with the largest <y, x> - f(x) above a value, best first; None if costly.
 
         Column generation adds them all at one pass over the direction (partial pricing).
+
+        Parameters
+        ----------
+        direction
+            The direction y.
+        count
+            At most so many.
+        above
+            The value that they must exceed.
         """
         return None
 

@@ -313,7 +313,15 @@ class Ranks:
         return self._allgatherv(_sum_in_order(parts), counts).reshape(array.shape)
 
     def allgather(self, array: Array, counts: IntArray | None = None) -> Array:
-        """Return the ranks' arrays, concatenated along the first axis; known lengths ``counts`` save an exchange."""
+        """Return the ranks' arrays, concatenated along the first axis; known lengths ``counts`` save an exchange.
+
+        Parameters
+        ----------
+        array
+            This rank's array; all but the first length are the same on every rank.
+        counts
+            The first lengths by rank; None to exchange them.
+        """
         if self.size == 1:
             return array
         rest = array.shape[1:]
@@ -327,6 +335,13 @@ class Ranks:
         """Fill in the other ranks' parts of a vector in which this rank has written its own, and return it.
 
         Untouched pages of the vector take no memory while the local part is computed.
+
+        Parameters
+        ----------
+        array
+            The whole vector, of the same size on every rank.
+        counts
+            The lengths of the parts by rank.
         """
         if self.size > 1:
             self._log("complete", array.nbytes)

@@ -147,6 +147,13 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
         """Return J C for an element J of the generalised Jacobian of v -> prox_{step h}(v) and columns C.
 
         By default from one-sided differences: one prox per column, accurate to about seven digits.
+
+        Parameters
+        ----------
+        vector, step
+            As in :meth:`prox_conjugate`.
+        directions
+            C, a column per direction.
         """
         return finite_differences(lambda v: self.prox_conjugate(v, step), vector, directions)
 
@@ -156,7 +163,17 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
         return self.prox_jacobian != MethodType(CouplingBase.prox_jacobian, self)
 
     def prox_curvature(self, vector: Array, step: float, columns: Array, gram: FloatArray) -> FloatArray:
-        """Return Re C^* J C for the J of :meth:`prox_jacobian`; ``gram`` is Re C^* C, for those that profit from it."""
+        """Return Re C^* J C for the J of :meth:`prox_jacobian`.
+
+        Parameters
+        ----------
+        vector, step
+            As in :meth:`prox_conjugate`.
+        columns
+            C.
+        gram
+            Re C^* C, for those that profit from it.
+        """
         product = (columns.conj().T @ self.prox_jacobian(vector, step, columns)).real
         return 0.5 * (product + product.T)
 
@@ -296,7 +313,15 @@ class ConvexLoss(CouplingBase):
         """Return a (sub)gradient of phi at r."""
 
     def gradient_jacobian(self, residual: Array, directions: Array) -> Array:
-        """Return H C for an element H of the generalised Jacobian of the gradient at r; by default from differences."""
+        """Return H C for an element H of the generalised Jacobian of the gradient at r; by default from differences.
+
+        Parameters
+        ----------
+        residual
+            The point r.
+        directions
+            C, a column per direction.
+        """
         return finite_differences(self.gradient, residual, directions)
 
     @abstractmethod

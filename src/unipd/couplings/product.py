@@ -142,7 +142,7 @@ class Product(CouplingBase):
         return self._concatenate(residual, [loss.gradient(piece) for loss, piece in self._pieces(residual)])
 
     def gradient_jacobian(self, residual: Array, directions: Array) -> Array:
-        """Apply the derivative of every loss's gradient to its rows."""
+        """Apply the derivative of every loss's gradient to its rows; see :meth:`ConvexLoss.gradient_jacobian`."""
         triples = zip(self._pieces(residual), self._slices, strict=True)
         return np.concatenate([loss.gradient_jacobian(piece, directions[rows]) for (loss, piece), rows in triples])
 

@@ -73,7 +73,19 @@ class Graph:
 
     @classmethod
     def of(cls, nodes: int, first: Any, second: Any, weights: Any, labels: Sequence[Any] | None = None) -> Graph:
-        """Return the graph with the given ends of edges, in either order, duplicates summed, loops dropped."""
+        """Return the graph with the given ends of edges, in either order, duplicates summed, loops dropped.
+
+        Parameters
+        ----------
+        nodes
+            Their number.
+        first, second
+            The ends of the edges, integers from 0.
+        weights
+            The weights of the edges.
+        labels
+            Names of the nodes; default: their numbers.
+        """
         size = validate.integer("nodes", nodes, minimum=1)
         values = validate.real_array("weights", weights, ndim=1)
         ends = [_ends(name, end, size, values.size) for name, end in (("first", first), ("second", second))]

@@ -118,7 +118,15 @@ class SdpaProblem:
         return sum(abs(size) for size in self.block_sizes)
 
     def matrix(self, constraint: int, block: int) -> Any:
-        """Return one block of F_i as a symmetric SciPy CSR array."""
+        """Return one block of F_i as a symmetric SciPy CSR array.
+
+        Parameters
+        ----------
+        constraint
+            i, from 1; 0 for the F_0 of the objective.
+        block
+            The block, counted from 0.
+        """
         here = (self.constraint == constraint) & (self.block == block)
         order = abs(self.block_sizes[block])
         upper: Any = sp.csr_array((self.value[here], (self.row[here], self.col[here])), shape=(order, order))

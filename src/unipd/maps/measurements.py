@@ -285,6 +285,17 @@ class CodedDiffraction(Map):
     def random(cls, size: int, masks: int, seed: int = 0) -> CodedDiffraction:
         """Return masks of random phases 1, -1, i, -i.
 
+        Parameters
+        ----------
+        size
+            The length of the signal.
+        masks
+            Their number.
+        seed
+            Of the random phases.
+
+        Examples
+        --------
         >>> CodedDiffraction.random(8, 4).codomain
         (32,)
         """

@@ -311,7 +311,15 @@ class SampledMatrix(OperatorDefaults):
         return self._apply_sign(product.conj() if is_complex else product)
 
     def compiled_bidiagonalization(self, *run: Any, adjoint: bool) -> tuple[int, int, float, float]:
-        """Run a whole bidiagonalization from ``start`` in one compiled call."""
+        """Run a whole bidiagonalization from ``start`` in one compiled call.
+
+        Parameters
+        ----------
+        *run
+            Start, work arrays and tolerances, as the kernel takes them.
+        adjoint
+            Whether to run it on the conjugate transpose.
+        """
         pattern, sign = self.pattern, -1.0 if self._opposite else 1.0
         return load_kernels().compiled_bidiagonalization(
             pattern.structure, self._numbers, pattern.transposed != adjoint, sign, *run

@@ -82,7 +82,13 @@ class Counts:
     matvecs: int = 0
 
     def plus(self, oracle_calls: int = 0, trials: int = 0, matvecs: int = 0) -> Counts:
-        """Return the counts after more work."""
+        """Return the counts after more work.
+
+        Parameters
+        ----------
+        oracle_calls, trials, matvecs
+            What to add to each.
+        """
         return Counts(self.oracle_calls + oracle_calls, self.trials + trials, self.matvecs + matvecs)
 
     def __add__(self, other: Counts) -> Counts:
@@ -168,13 +174,30 @@ class Certificate:
         return max(abs(self.gap(problem)), self.infeasibility)
 
     def update_bound(self, problem: Problem, point: DualValue) -> Certificate:
-        """Return the certificate with the bound that another dual vector gives, if that is better."""
+        """Return the certificate with the bound that another dual vector gives, if that is better.
+
+        Parameters
+        ----------
+        problem
+            The problem.
+        point
+            The oracle's answer at the dual vector.
+        """
         return self.update_point_and_bound(problem, Measures(self.objective, self.violation, self.infeasibility), point)
 
     def update_point_and_bound(self, problem: Problem, measures: Measures, point: DualValue) -> Certificate:
         """Return the certificate of another xbar, from its :func:`measure_point`.
 
         The bound is the better of the previous one and that of the dual point.
+
+        Parameters
+        ----------
+        problem
+            The problem.
+        measures
+            Objective, violation and infeasibility of xbar.
+        point
+            The oracle's answer at a dual vector.
         """
         bound, scale = lower_bound(problem, point)
         if not bound > self.dual_bound:
@@ -298,7 +321,15 @@ class State:
         return ()
 
     def cap_bound(self: S, bound: float, bound_kind: str) -> S:
-        """Return the state with no dual bound above ``bound``, here and in the inner states."""
+        """Return the state with no dual bound above ``bound``, here and in the inner states.
+
+        Parameters
+        ----------
+        bound
+            The largest dual bound allowed.
+        bound_kind
+            How that bound is justified.
+        """
         if self.certificate.dual_bound <= bound:
             return self
         return fast_replace(self, certificate=fast_replace(self.certificate, dual_bound=bound, bound_kind=bound_kind))
@@ -312,7 +343,15 @@ class State:
         return self
 
     def improve(self, problem: Problem, update: Callable[[Problem, State], State]) -> State:
-        """Return the state with the point and bound that ``update`` finds, in the units in which the method works."""
+        """Return the state with the point and bound that ``update`` finds, in the units in which the method works.
+
+        Parameters
+        ----------
+        problem
+            The problem in the units of the caller.
+        update
+            A function of problem and state that returns a better state, or the same.
+        """
         return update(problem, self)
 
     def shared_objects(self, problem: Problem) -> dict[str, Any]:
@@ -344,11 +383,31 @@ class Method(Protocol):
         ...
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> State:
-        """Return the state before the first iteration; ``accuracy`` is relative."""
+        """Return the state before the first iteration.
+
+        Parameters
+        ----------
+        problem
+            The problem.
+        tracker
+            The tracker that will hold xbar, at the start empty.
+        dual
+            lam_0, in the domain of h.
+        accuracy
+            The relative accuracy at which the run will stop.
+        """
         ...
 
     def step(self, problem: Problem, state: Any) -> State:
-        """Return the state after one more iteration."""
+        """Return the state after one more iteration.
+
+        Parameters
+        ----------
+        problem
+            The problem of :meth:`start`.
+        state
+            The state that :meth:`start` or the last step returned; it is not changed.
+        """
         ...
 
 
@@ -593,7 +652,15 @@ class ForecastsMemory(Protocol):
     """A method that knows what its states and steps will hold, so that a run that does not fit can be refused."""
 
     def workspace_bytes(self, problem: Problem, accuracy: float) -> int | None:
-        """Return the bytes that a run holds at once besides its data and dual vectors; None where that is unknown."""
+        """Return the bytes that a run holds at once besides its data and dual vectors; None where that is unknown.
+
+        Parameters
+        ----------
+        problem
+            The problem.
+        accuracy
+            The relative accuracy of the run.
+        """
         ...
 
 
@@ -602,7 +669,15 @@ class StartsFromPoint(Protocol):
     """A method that can start from more than a dual vector."""
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> State | None:
-        """Return the state at the point, None when the method cannot use it."""
+        """Return the state at the point, None when the method cannot use it.
+
+        Parameters
+        ----------
+        problem, tracker, accuracy
+            As in :meth:`Method.start`.
+        warm
+            Point, atoms and dual vector of another run.
+        """
         ...
 
 

@@ -90,7 +90,15 @@ class RunCollector:
         return note
 
     def finish(self, name: str, result: Result) -> None:
-        """Replace the last run by its result."""
+        """Replace the last run by its result.
+
+        Parameters
+        ----------
+        name
+            The name of the run in the report.
+        result
+            Its result.
+        """
         if self._runs:
             self._runs.popitem()
         self._runs[name] = lambda: result

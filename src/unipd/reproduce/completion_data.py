@@ -147,7 +147,13 @@ class SyntheticRatings:
     right: Array
 
     def truth(self, users: IntArray, items: IntArray) -> FloatArray:
-        """Return the ratings without noise."""
+        """Return the ratings without noise.
+
+        Parameters
+        ----------
+        users, items
+            Their indices, one pair per rating.
+        """
         return np.einsum("ij,ij->i", self.left[users], self.right[items]).astype(np.float64) + MEAN_RATING
 
 

@@ -65,7 +65,15 @@ class History:
         self._rows: list[tuple[float, ...]] = [] if rows is None else [tuple(row) for row in rows.tolist()]
 
     def record(self, problem: Problem, state: State, seconds: float, cpu_seconds: float = math.nan) -> float:
-        """Append the row of a state, with the wall time and CPU time of the run so far; return its gap."""
+        """Append the row of a state, with the wall time and CPU time of the run so far; return its gap.
+
+        Parameters
+        ----------
+        problem, state
+            The problem and the state of its method.
+        seconds, cpu_seconds
+            Wall time and CPU time of the run so far.
+        """
         certificate, counts = state.certificate, state.counts
         objective, bound = certificate.objective, certificate.dual_bound
         gap = certificate.gap(problem)

@@ -216,7 +216,15 @@ class Accuracy(StoppingRule):
         return Status.STOPPED if self.is_met(info.problem, info.state.certificate) else None
 
     def is_met(self, problem: Problem, certificate: Certificate) -> bool:
-        """Whether violation and gap are within the accuracy, or within the absolute tolerance."""
+        """Whether violation and gap are within the accuracy, or within the absolute tolerance.
+
+        Parameters
+        ----------
+        problem
+            The problem, whose scales make the errors relative.
+        certificate
+            Objective, violation and bound so far.
+        """
         if self.atol == 0.0:
             return certificate.relative_error(problem) <= self.accuracy
         is_close = abs(certificate.gap(problem)) <= self.accuracy or abs(certificate.absolute_gap) <= self.atol

@@ -467,12 +467,12 @@ class Counted(Wrapper):
             return super().value(direction, tolerance=tolerance, start=start)
 
     def call_certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
-        """Return an answer with the oracle's strongest certificate and count the call."""
+        """Return an answer with the oracle's strongest certificate and count the call; see :meth:`value`."""
         with self._counting(calls=1):
             return super().call_certified(direction, tolerance=tolerance, start=start)
 
     def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
-        """Return the oracle's best vertices."""
+        """Return the oracle's best vertices; see :meth:`unipd.protocols.OracleDefaults.best_vertices`."""
         return self.oracle.best_vertices(direction, count, above)
 
     def equations(self, places: Any) -> Any:

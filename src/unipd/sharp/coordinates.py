@@ -71,7 +71,19 @@ class Coordinates:
         budget: float = math.inf,
         is_tight: bool = False,
     ) -> Coordinates:
-        """Return groups of one entry each, with equal weights."""
+        """Return groups of one entry each, with equal weights.
+
+        Parameters
+        ----------
+        size
+            The number of entries.
+        weight
+            The weight of every entry in the budget.
+        lower, upper
+            Bounds on the entries, numbers or arrays.
+        budget, is_tight
+            As in :class:`Coordinates`.
+        """
         places = np.arange(size + 1)
         low, high = (np.broadcast_to(np.asarray(bound, np.float64), (size,)) for bound in (lower, upper))
         return Coordinates(places[:-1], places, np.broadcast_to(weight, (size,)), low, high, budget, is_tight)
@@ -87,7 +99,15 @@ class Coordinates:
         return self.weights.size < self.members.size
 
     def with_cost(self, linear: float = 0.0, quadratic: float = 0.0) -> Coordinates:
-        """Return the coordinates with f = w N + v N^2."""
+        """Return the coordinates with f = w N + v N^2.
+
+        Parameters
+        ----------
+        linear
+            w.
+        quadratic
+            v.
+        """
         return replace(self, linear=linear, quadratic=quadratic)
 
     def restrict(self, groups: IntArray) -> Coordinates:

@@ -286,12 +286,24 @@ class Recommender:
         return self
 
     def rmse(self, X: Any, y: Any = None) -> float:
-        """Return the root mean squared error on ratings, given as to ``fit``."""
+        """Return the root mean squared error on ratings, given as to ``fit``.
+
+        Parameters
+        ----------
+        X, y
+            Pairs and their ratings, given as to ``fit``.
+        """
         error, _ = self._errors(X, y)
         return float(np.sqrt(np.mean(error**2)))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the coefficient of determination R^2 on ratings, as scikit-learn's regressors do."""
+        """Return the coefficient of determination R^2 on ratings, as scikit-learn's regressors do.
+
+        Parameters
+        ----------
+        X, y
+            Pairs and their ratings, given as to ``fit``.
+        """
         error, truth = self._errors(X, y)
         spread = truth - truth.mean()
         total = float(spread @ spread)

@@ -146,6 +146,11 @@ class CompletionModel(Recommender):
         were passed as a matrix without a row for them. Ratings that :meth:`fold_in` added are part of the fit, without
         features passed there. The radius is kept. With ``residual``, and with methods other
         than "factored", there is no warm start. Before the first fit this is :meth:`fit`.
+
+        Parameters
+        ----------
+        X, y
+            The additional pairs and ratings, given as to :meth:`fit`.
         """
         if self._fitted is None:
             return self.fit(X, y)

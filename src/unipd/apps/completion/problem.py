@@ -192,7 +192,15 @@ class CompletionProblem:
 
     @classmethod
     def from_ratings(cls, data: IndexedRatings, settings: ModelSettings) -> CompletionProblem:
-        """Return the problem of indexed ratings."""
+        """Return the problem of indexed ratings.
+
+        Parameters
+        ----------
+        data
+            Ratings whose users and items are numbered.
+        settings
+            Scale, ridges and precision of the model.
+        """
         return cls(data.rows, data.columns, data.values, data.shape, settings)
 
     @property
@@ -203,7 +211,12 @@ class CompletionProblem:
     def problem(self, radius: float, engine: Engine | None = None) -> Problem:
         """Return min (c/2) sum (r - mean - b - c - X)^2 + ridges over ||Z||_* <= radius.
 
-        ``engine`` replaces the default eigensolver of the oracle.
+        Parameters
+        ----------
+        radius
+            The bound on the nuclear norm.
+        engine
+            Replaces the default eigensolver of the oracle.
         """
         ball, loss = NuclearBall(self.inner_shape, radius, engine=engine), LeastSquares(self.settings.scale)
         if not self.settings.biases:
@@ -212,7 +225,17 @@ class CompletionProblem:
         return Problem(Product(blocks), BlockMap([self.sampled, *self.incidences]), self.target, loss)
 
     def factors(self, radius: float, rank: int, start: WarmStart | None = None) -> Factors:
-        """Return the factored form for :class:`unipd.Factored`."""
+        """Return the factored form for :class:`unipd.Factored`.
+
+        Parameters
+        ----------
+        radius
+            The bound on the nuclear norm.
+        rank
+            The columns of the factors.
+        start
+            The solution at another radius, from which to start.
+        """
         multiplier = self.initial_multiplier(radius) if start is None else start.multiplier
         left, right = self.curvatures
         floor, dtype = FLOOR * multiplier, self.settings.dtype
@@ -228,7 +251,17 @@ class CompletionProblem:
         return ProductFactors((spectral, *biases))
 
     def multiplier(self, point: Any, dual: Array, radius: float) -> float:
-        """Return mu = -<A^* lam, Z> / radius, the multiplier of ||Z||_* <= radius at a stationary point."""
+        """Return mu = -<A^* lam, Z> / radius, the multiplier of ||Z||_* <= radius at a stationary point.
+
+        Parameters
+        ----------
+        point
+            The point, with its biases.
+        dual
+            The dual vector lam.
+        radius
+            The bound on the nuclear norm.
+        """
         matrix = split_blocks(point)[0]
         return max(-matrix.inner(self.sampled.adjoint(dual)) / radius, self.initial_multiplier(radius) * 1e-3)
 
@@ -249,7 +282,13 @@ class CompletionProblem:
         return self.left.matmat(matrix.left * matrix.weights), self.right.matmat(matrix.right)
 
     def biases_at_ratings(self, users: Array, items: Array) -> Array:
-        """Return b_u + c_i for every rating."""
+        """Return b_u + c_i for every rating.
+
+        Parameters
+        ----------
+        users, items
+            The biases b of the users and c of the items.
+        """
         return self.incidences[0].image(users) + self.incidences[1].image(items)
 
     def _side_factor(

@@ -100,7 +100,20 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.max_seconds = max_seconds
 
     def fit(self, X: Any, y: Any = None) -> LowRankImputer:
-        """Fit the model to the known values of a table, and return the imputer; every column needs one."""
+        """Fit the model to the known values of a table, and return the imputer; every column needs one.
+
+        Parameters
+        ----------
+        X
+            The table, samples by features, NaN where a value is missing.
+        y
+            Ignored; scikit-learn passes it.
+
+        Returns
+        -------
+        LowRankImputer
+            The imputer itself.
+        """
         table: Any = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         known = ~np.isnan(table)
         if not known.any(axis=0).all():

@@ -135,7 +135,19 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NormConstrainedRegressor:
         """Fit and return the model; ``gap_`` is the certified gap, ``result_`` the result of the run, without the data.
 
-        X may be sparse. With ``sample_weight``, for the squared loss, every square counts with its weight.
+        Parameters
+        ----------
+        X
+            Samples by features, dense or sparse.
+        y
+            The target, a number per sample.
+        sample_weight
+            Nonnegative weights of the squares, for the squared loss; default: all 1.
+
+        Returns
+        -------
+        NormConstrainedRegressor
+            The model itself.
         """
         checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, accept_sparse="csr")
         samples, target = checked
@@ -265,7 +277,22 @@ class NormConstrainedRegressorCV(NormConstrainedRegressor):
         self.cv = cv
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NormConstrainedRegressorCV:
-        """Choose the radius, fit to all samples and return the model."""
+        """Choose the radius, fit to all samples and return the model.
+
+        Parameters
+        ----------
+        X
+            Samples by features, dense or sparse.
+        y
+            The target, a number per sample.
+        sample_weight
+            Nonnegative weights, in the fits and in the errors of the folds; default: all 1.
+
+        Returns
+        -------
+        NormConstrainedRegressorCV
+            The model itself.
+        """
         checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, accept_sparse="csr")
         samples, target = checked
         if not isinstance(self.norm, str) or self.norm not in NORMS:

@@ -126,6 +126,20 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         to the objective; of several pairs of classes they belong to the pair of largest suboptimality, and
         ``results_`` has the results of all. ``dual_coef_``, ``coef_`` and ``intercept_`` have a row per pair, (0, 1),
         (0, 2), ..., (1, 2), ...
+
+        Parameters
+        ----------
+        X
+            Samples by features, dense or sparse.
+        y
+            The classes, at least two.
+        sample_weight
+            Nonnegative weights of the samples; default: all 1.
+
+        Returns
+        -------
+        SupportVectorClassifier
+            The classifier itself.
         """
         checked: Any = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         samples, labels = checked

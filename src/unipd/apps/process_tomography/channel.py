@@ -231,7 +231,15 @@ class QuantumChannel(ReprMixin):
         return (self.inputs * self.process_fidelity(other) + kept) / (self.inputs + 1)
 
     def diamond_distance(self, target: Any, *, accuracy: float = 1e-6) -> float:
-        """Return half the diamond norm of the difference to a target; see :func:`diamond_distance` for the bounds."""
+        """Return half the diamond norm of the difference to a target; see :func:`diamond_distance` for the bounds.
+
+        Parameters
+        ----------
+        target
+            A channel, or what :func:`as_channel` makes one of.
+        accuracy
+            Width of the interval between the bounds at which the search ends.
+        """
         from unipd.apps.process_tomography.diamond import diamond_distance
 
         return diamond_distance(self, target, accuracy=accuracy).value

@@ -268,7 +268,20 @@ class ProcessTomography:
         return bootstrap(self, replicates, seed=seed)
 
     def summary(self, target: Any = None, *, diamond: bool = False) -> dict[str, Any]:
-        """Return the summary of the result; with a target also the fidelities, and on request the diamond distance."""
+        """Return the summary of the result; with a target also the fidelities, and on request the diamond distance.
+
+        Parameters
+        ----------
+        target
+            A channel, or what :func:`as_channel` makes one of; None for the result alone.
+        diamond
+            Whether to compute the diamond distance to the target too, which takes longer.
+
+        Returns
+        -------
+        dict
+            Names and figures.
+        """
         return {**self.result_.summary(), **({} if target is None else target_figures(self.channel_, target, diamond))}
 
     def report(self, path: str, *, target: Any = None, diamond: bool = False, title: str | None = None) -> Any:

@@ -277,7 +277,20 @@ class SDP:
         return Solver(self, accuracy, method, trace_bound, rank, seed, stop, start, remaining).solve()
 
     def block(self, x: Any, index: int) -> Array:
-        """Return one block of X = R R^T: a matrix, or a vector."""
+        """Return one block of X = R R^T: a matrix, or a vector.
+
+        Parameters
+        ----------
+        x
+            The variable of the problem, such as ``result.x``.
+        index
+            The block, counted from 0.
+
+        Returns
+        -------
+        numpy.ndarray
+            A matrix; of a diagonal block the vector of its diagonal.
+        """
         return self.data.block(x, index)
 
     def slack(self, dual: Any) -> SymmetricOperator:

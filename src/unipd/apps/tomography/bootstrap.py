@@ -156,6 +156,18 @@ class Bootstrap(ReprMixin):
 
         Replicates say nothing about directions that no measurement sees, since every fit chooses the same state there.
         Observables, and the fidelity with a pure state, then get their certified range; other figures are refused.
+
+        Parameters
+        ----------
+        figure
+            The name of a figure, or a function of :class:`QuantumState`.
+        level
+            The probability that the interval should cover the true value.
+
+        Returns
+        -------
+        tuple
+            The lower and the upper end.
         """
         validate.fraction("level", level)
         values = self.values(figure)

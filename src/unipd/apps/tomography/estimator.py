@@ -342,7 +342,14 @@ class PauliTomography:
     def report(self, path: str, *, title: str | None = None, **options: Any) -> Any:
         """Write an HTML page of the fit: certificate, state, spectrum, observables, residuals by basis.
 
-        ``options`` are ``target``, ``observables`` and ``errors`` of :func:`unipd.apps.tomography.report_data`.
+        Parameters
+        ----------
+        path
+            Where to write the page.
+        title
+            Its title, and the name of the run.
+        **options
+            ``target``, ``observables`` and ``errors`` of :func:`unipd.apps.tomography.report_data`.
         """
         import unipd
 

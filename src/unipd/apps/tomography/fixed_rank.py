@@ -101,7 +101,19 @@ class FixedRank(Factored):
     def start_from(
         self, model: AugmentedLagrangian, factor: Array, accuracy: float, products: int = 0
     ) -> FactoredState:
-        """Return the first state of a descent from R, which took this many products to find."""
+        """Return the first state of a descent from R, which took this many products to find.
+
+        Parameters
+        ----------
+        model
+            The problem in the factor.
+        factor
+            R, of the rank of the descent.
+        accuracy
+            The relative accuracy at which the run will stop.
+        products
+            Products with the map that finding R took.
+        """
         here = model.evaluate(factor)
         counts, memory, rank = Counts(0, 0, products + here.matvecs), Memory(limit=self.memory), factor.shape[1]
         return FactoredState.at(model, factor, here, counts, memory=memory, accuracy=accuracy, first_rank=rank)

@@ -280,6 +280,17 @@ class Noise:
     def sample(self, paulis: Paulis, expectations: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return measured values.
 
+        Parameters
+        ----------
+        paulis
+            The Pauli strings.
+        expectations
+            Their expectations without noise.
+        rng
+            NumPy's random generator.
+
+        Examples
+        --------
         >>> noise = Noise(depolarising=0.5)
         >>> noise.sample(Paulis(1, np.array([0, 1]), np.array([0, 0])), np.array([1.0, 0.5]), np.random.default_rng(0))
         array([1.  , 0.25])

@@ -139,7 +139,20 @@ class QuantumState:
         return min(1.0, float(np.linalg.svd(overlap, compute_uv=False).sum()) ** 2)
 
     def expectations(self, paulis: Any, *, threads: int | None = None) -> FloatArray:
-        """Return tr(P_k rho) for Pauli strings in any form that :func:`~unipd.apps.tomography.as_paulis` reads."""
+        """Return tr(P_k rho) for Pauli strings in any form that :func:`~unipd.apps.tomography.as_paulis` reads.
+
+        Parameters
+        ----------
+        paulis
+            Labels such as ``["XY", "ZI"]``, or another form that :func:`~unipd.apps.tomography.as_paulis` reads.
+        threads
+            Number of threads; None for Numba's. Results do not depend on it.
+
+        Returns
+        -------
+        numpy.ndarray
+            A number per string.
+        """
         strings = as_paulis(paulis, self.qubits)
         return np.asarray(pauli_map(strings, precision="double", threads=threads).image(self.low_rank), np.float64)
 

@@ -317,6 +317,15 @@ class PauliMap(Map):
     def from_labels(cls, labels: Iterable[str], precision: str = "single", threads: int | None = None) -> PauliMap:
         """Return the map of labels such as 'XYZ' = kron(X, Y, Z): the rightmost letter is qubit 0.
 
+        Parameters
+        ----------
+        labels
+            Strings of I, X, Y, Z, all of the same length.
+        precision, threads
+            As in :class:`PauliMap`.
+
+        Examples
+        --------
         >>> PauliMap.from_labels(["XY", "ZI"]).labels
         ['XY', 'ZI']
         """

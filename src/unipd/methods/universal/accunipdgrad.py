@@ -115,7 +115,15 @@ class AccUniPDGrad(UniversalMethod):
     def start(
         self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float, point: DualPoint | None = None
     ) -> AccUniPDGradState:
-        """Return the state at lam_0 = lambda-hat_0, with t_0 = 1; ``point`` is the oracle's answer there, if known."""
+        """Return the state at lam_0 = lambda-hat_0, with t_0 = 1.
+
+        Parameters
+        ----------
+        problem, tracker, dual, accuracy
+            As in :meth:`unipd.methods.Method.start`.
+        point
+            The oracle's answer at lam_0, if known.
+        """
         first = self.first_state(problem, tracker, dual, accuracy, point)
         assert first.point is not None
         return AccUniPDGradState(

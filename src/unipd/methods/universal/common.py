@@ -171,7 +171,15 @@ class UniversalMethod(ABC):
     def first_state(
         self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float, point: DualPoint | None = None
     ) -> UniversalState:
-        """Call the oracle at lam_0, unless its answer is given, and estimate M_{-1}."""
+        """Call the oracle at lam_0, unless its answer is given, and estimate M_{-1}.
+
+        Parameters
+        ----------
+        problem, tracker, dual, accuracy
+            As in :meth:`unipd.methods.Method.start`.
+        point
+            The oracle's answer at lam_0, if known.
+        """
         counts = Counts()
         if self.weights == "greedy" and problem.is_mixed:
             raise InvalidInput("weights", '"theory" for a product of constraints and losses', '"greedy"')
@@ -207,7 +215,21 @@ class UniversalMethod(ABC):
         )
 
     def search(self, space: DualSpace, base: DualValue, smoothness: float, slack: float, *, complete: bool) -> Search:
-        """Find M_k and lam_{k+1} by the step rule (line 3 of both algorithms)."""
+        """Find M_k and lam_{k+1} by the step rule (line 3 of both algorithms).
+
+        Parameters
+        ----------
+        space
+            The dual space of the problem.
+        base
+            The oracle's answer at the point from which the step goes.
+        smoothness
+            The first M to try.
+        slack
+            What the trial may exceed the model by.
+        complete
+            Whether the accepted trial must be a point where the next step can start.
+        """
         work, tolerance = Counts(), SLACK_SHARE * slack
         if self.step_rule == "analytic":
             estimate = analytic_smoothness(space.problem, space.materialize(base), 2.0 * slack, tolerance)
@@ -226,6 +248,21 @@ class UniversalMethod(ABC):
 
         The average is xbar_k = (1 - gamma_k) xbar_{k-1} + gamma_k x^* with the given gamma_k = w_k / S_k, or with the
         greedy one; the bound is that of the accepted trial point.
+
+        Parameters
+        ----------
+        space
+            The dual space of the problem.
+        state
+            The state before the iteration.
+        search
+            What :meth:`search` found.
+        weight
+            w_k.
+        gamma
+            gamma_k = w_k / S_k.
+        **own
+            Fields of the method's own state.
         """
         problem, base, trial = space.problem, search.base, search.trial
         if self.weights == "greedy" and state.iteration > 0:

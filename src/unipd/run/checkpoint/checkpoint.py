@@ -310,6 +310,11 @@ class Checkpoint:
 
         The first run must be that of the file. A later run that differs starts over: a limit may have cut short what
         came before it in the file, such as a parameter search, so that another run followed.
+
+        Parameters
+        ----------
+        problem, method, accuracy, tracker, start
+            What the run solves, how and from where; a fingerprint of them recognises it in the file.
         """
         from unipd.run.checkpoint.fingerprint import fingerprint
 

@@ -173,7 +173,15 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
 
     @abstractmethod
     def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
-        """Return the answer at a checked direction with an error of the requested kind (or a stronger one)."""
+        """Return the answer at a checked direction with an error of the requested kind (or a stronger one).
+
+        Parameters
+        ----------
+        direction, tolerance, start
+            As in :meth:`unipd.protocols.SharpOracle.value`.
+        certify
+            The kind of bound on the error.
+        """
 
     @abstractmethod
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
@@ -277,6 +285,13 @@ class RankOneSharp(SpectralSharp):
         """Return by how much s may fall short so that the conjugate falls short by the tolerance.
 
         The same for all s where the conjugate is of degree 1.
+
+        Parameters
+        ----------
+        top
+            The top value s.
+        tolerance
+            By how much the conjugate may fall short.
         """
 
     def _make_answer(

@@ -55,7 +55,17 @@ class Factors(Protocol):
         ...
 
     def start(self, atom: Any, columns: int, seed: int) -> Array:
-        """Return a first factor from an atom, with random columns up to the requested rank."""
+        """Return a first factor from an atom, with random columns up to the requested rank.
+
+        Parameters
+        ----------
+        atom
+            An atom of the oracle.
+        columns
+            The columns of the factor.
+        seed
+            Of the random columns.
+        """
         ...
 
     def point(self, factor: Array) -> Any:
@@ -87,7 +97,15 @@ class Factors(Protocol):
         ...
 
     def gradient(self, operator: Any, factor: Array) -> Array:
-        """Return the gradient in the factor of f(x) + <S, x>, with S as the map's adjoint returns it."""
+        """Return the gradient in the factor of f(x) + <S, x>, with S as the map's adjoint returns it.
+
+        Parameters
+        ----------
+        operator
+            S = A^* lam.
+        factor
+            The factor at which to differentiate.
+        """
         ...
 
     def preconditioner(self, factor: Array) -> Preconditioner:
@@ -95,7 +113,17 @@ class Factors(Protocol):
         ...
 
     def mix_atom(self, factor: Array, atom: Any, gamma: float) -> Array:
-        """Return a factor of (1 - gamma) x + gamma atom."""
+        """Return a factor of (1 - gamma) x + gamma atom.
+
+        Parameters
+        ----------
+        factor
+            A factor of x.
+        atom
+            An atom of the oracle.
+        gamma
+            The weight of the atom, in [0, 1].
+        """
         ...
 
     def rank(self, factor: Array) -> int:
@@ -111,7 +139,17 @@ class Factors(Protocol):
         ...
 
     def complete_dual(self, dual: Array, descent: Any, factor: Array) -> Array:
-        """Return the dual vector with the multipliers of such constraints; ``descent`` is -S without them."""
+        """Return the dual vector with the multipliers of such constraints; ``descent`` is -S without them.
+
+        Parameters
+        ----------
+        dual
+            The multipliers of the other rows.
+        descent
+            -S without those of such constraints.
+        factor
+            The factor at which they are determined.
+        """
         ...
 
 
