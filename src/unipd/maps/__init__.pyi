@@ -10,6 +10,7 @@ from unipd.maps.channel import PartialTrace as PartialTrace
 from unipd.maps.measurements import CodedDiffraction as CodedDiffraction
 from unipd.maps.compose import BlockMap as BlockMap
 from unipd.maps.compose import Composed as Composed
+from unipd.maps.compose import RowScaled
 from unipd.maps.compose import Stacked as Stacked
 from unipd.maps.measurements import InnerProducts as InnerProducts
 from unipd.maps.matrix import DenseMatrix as DenseMatrix

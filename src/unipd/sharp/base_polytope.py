@@ -111,6 +111,7 @@ class BasePolytope(Sharp):
         if not isinstance(function, ChainFunction) and not callable(function):
             raise InvalidInput("function", "a function of a mask, or an object with along(order)", repr(function))
         self.function = function
+        self.runs_user_code = not type(function).__module__.startswith("unipd.")
 
     def along(self, order: IntArray) -> Array:
         """Return F on the sets of the first 1, 2, ... elements of an order."""

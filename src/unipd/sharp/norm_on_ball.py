@@ -57,6 +57,11 @@ class NormOnBall(SharpFunction):
         self.real_only = ball.real_only
 
     @property
+    def inner_parts(self) -> tuple[Any, ...]:
+        """The ball."""
+        return (self.ball,)
+
+    @property
     def atom_entries(self) -> int | None:
         """As many as an atom of the ball."""
         return self.ball.atom_entries

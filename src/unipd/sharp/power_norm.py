@@ -62,6 +62,11 @@ class PowerNorm(SharpFunction):
         self.is_strictly_convex = ball.is_strictly_convex
 
     @property
+    def inner_parts(self) -> tuple[Any, ...]:
+        """The ball of the norm."""
+        return (self.ball,)
+
+    @property
     def coefficient(self) -> float:
         """The factor of ||x||^q / q in f: the weight w."""
         return self.weight

@@ -149,6 +149,8 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
         self.certify = certify
         self.engine = self.default_engine if engine is None else engine
         self.certification = Certification() if certification is None else certification
+        computed_by = (self.engine, self.certification)
+        self.runs_user_code = not all(type(part).__module__.startswith("unipd.") for part in computed_by)
 
     @property
     def shape(self) -> Shape:
