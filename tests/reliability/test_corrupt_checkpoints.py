@@ -11,9 +11,11 @@ import pytest
 
 from support.corruption import corrupt_checkpoint, exchange_in_checkpoint, raise_inner_bounds
 from support.runs import cases
-from unipd import MaxIterations, Status, solve
+from unipd import MaxIterations, Problem, Status, solve
 from unipd.errors import CheckpointMismatch, FileFormatError
 from unipd.run import IterationInfo
+from unipd.run.checkpoint import read_checkpoint, write_checkpoint
+from unipd.sharp import Linear, Simplex
 
 CASES = cases()
 TRIALS = 10
@@ -92,6 +94,27 @@ def test_a_status_that_the_state_does_not_prove_is_refused(tmp_path: Path) -> No
         path.write_bytes(exchange_in_checkpoint(path.read_bytes(), "status", {"$status": status}))
         with pytest.raises(FileFormatError, match=f"its status is {status}"):
             run(resume=True)
+
+
+@pytest.mark.parametrize("limit", [60, 61])
+@pytest.mark.parametrize("method", ["accunipdgrad", "cgal"])
+def test_a_point_outside_the_set_is_refused(method: str, limit: int, tmp_path: Path) -> None:
+    """Feasible, at the cost of the bound and with its own image, so that nothing but X speaks against it."""
+    random, path = np.random.default_rng(0), tmp_path / "file.ckpt"
+    matrix, cost = random.standard_normal((4, 30)), random.standard_normal(30)
+    problem = Problem(Linear(cost, Simplex(30)), matrix, matrix @ random.dirichlet(np.ones(30)))
+    run = functools.partial(solve, problem, method, accuracy=1e-6, checkpoint=path)
+    bound = run(stop=MaxIterations(60)).dual_bound
+    x = np.linalg.lstsq(np.vstack([matrix, cost]), np.append(problem.b, bound))[0]
+    header, arrays = read_checkpoint(path)
+    state = header["runs"][0]["state"]["$object"][2]
+    arrays[state["primal"]["$object"][2]["value"]["$array"]] = x
+    arrays[state["image"]["$array"]] = matrix @ x
+    state["mean_objective"] = bound
+    state["certificate"]["$object"][2].update(objective=bound, violation=0.0, infeasibility=0.0)
+    write_checkpoint(path, header, arrays)
+    with pytest.raises(FileFormatError, match=r"file\.ckpt: .*its point lies outside X"):
+        run(stop=MaxIterations(limit), resume=True)
 
 
 def test_a_raised_bound_inside_a_wrapper_does_not_outlive_an_interruption(tmp_path: Path) -> None:

@@ -467,6 +467,15 @@ def require_recorded_bound(problem: Problem, certificate: Certificate, accuracy:
         raise ValueError(f"its lower bound is called rigorous, and is {kind}")
 
 
+def require_recorded_point(problem: Problem, primal: Any, x: Any, accuracy: float) -> None:
+    """Raise unless a point that came from a file lies in X, up to accuracy and rounding; those of sketches need not."""
+    tolerance = max(accuracy, _REVISION_ROUNDING * problem.epsilon)
+    if x is None or primal.error or not problem.sharp.has_membership_test:
+        return
+    if not problem.sharp.contains(x, tolerance):
+        raise ValueError("its point lies outside X")
+
+
 def verify_recorded_bounds(problem: Problem, state: S, accuracy: float) -> S:
     """Return a state from a file whose bound has been verified, with no bound inside above that."""
     certificate = state.certificate

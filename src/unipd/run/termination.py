@@ -27,6 +27,7 @@ from unipd.run.consistency import (
     require_consistent,
     require_proof,
     require_recorded_bound,
+    require_recorded_point,
     require_stated_bound,
 )
 from unipd.run.history import IterationInfo
@@ -148,7 +149,8 @@ class Termination:
         - infeasibility and |gap|, measured at x itself, are at most the accuracy;
         - the bound is the oracle's strongest certificate: rigorous or probabilistic for the library's own parts, stated
           where one is user-supplied, or for an oracle whatever its ``call_certified`` returns;
-        - x lies in X: by construction, or tested for a tracker that approximates and for user-supplied oracles;
+        - x lies in X: by construction, or tested for a tracker that approximates, for user-supplied oracles and where a
+          run resumed from a file, which is refused otherwise;
         - no point contradicts the bound, a user-supplied map passes the adjoint test and a user-supplied coupling that
           of its conjugate. What a user-supplied oracle states is compared with its own answers, those of the run and of
           a few further calls: one that misses the maximum in the same way everywhere is the right oracle of a smaller
@@ -177,6 +179,8 @@ class Termination:
                         and self._goal.is_met(problem, certificate)
                         and lies_in_set(problem, state.primal, x, self.accuracy)
                     )
+                    if is_accurate and self._is_resumed:
+                        require_recorded_point(problem, state.primal, x, self.accuracy)
                     if is_accurate and ended is not Status.SOLVED:
                         require_consistent(problem, measured, self.accuracy)
                     is_solved = is_accurate  # unless a check has raised
