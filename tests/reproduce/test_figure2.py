@@ -40,6 +40,13 @@ def test_every_run_is_there(figure):
         assert summarize_trace(trace)["iterations"] == 6
 
 
+def test_references_cut_by_the_time_limit_are_not_called_optima(data, figure):
+    cut = run_figure2(*data, iterations=1, time_limit=0.0)
+    for formulation, letter in ((BALL, "a"), (NORM, "b")):
+        assert figure.reference_name(formulation) == f"optimum of ({letter})"
+        assert cut.reference_name(formulation) == f"time limit before the optimum of ({letter})"
+
+
 def test_residuals(data, figure):
     ball, norm = figure.optima[BALL], figure.optima[NORM]
     assert 0 <= ball.objective - ball.dual_bound <= 1e-3 * ball.objective + 1e-9

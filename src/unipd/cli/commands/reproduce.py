@@ -169,7 +169,9 @@ def _figure2_rows(methods: list[dict[str, Any]], figure: Any) -> list[tuple[str,
                 _format_trials(row["trials_per_iteration"]),
             )
         )
-    for label, name in (("optimum of (a)", "ball"), ("near the optimum of (b)", "norm")):
+    for prefix, name in (("", "ball"), ("near the ", "norm")):
+        found = figure.reference_name(name)
+        label = f"{prefix}{found}" if found.startswith("optimum") else found
         best, error = figure.optima[name], figure.test_errors[name]
         seconds, value = format_value(best.seconds, 3), format_value(best.objective, 6)
         infeasibility = "" if name == "ball" else format_value(best.infeasibility, 3)
