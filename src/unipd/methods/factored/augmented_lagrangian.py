@@ -35,6 +35,8 @@ PENALTY_GROWTH = 3.0
 """Factor by which the penalty grows when feasibility lags."""
 RESOLVED = 8.0
 """Infeasibility, in units of eps, below which a larger penalty would only amplify the rounding of A X - b."""
+TOLERANCE_DECREASE = 0.3
+"""Factor by which the inner tolerance falls with every update of the multipliers."""
 SMALLEST_TOLERANCE = 1e-2
 """Inner tolerances fall to this share of the accuracy at most, and by this factor at most between oracle calls."""
 
@@ -323,7 +325,7 @@ def update_multipliers(problem: Problem, state: FactoredState) -> FactoredState:
         here=here,
         memory=Memory(limit=state.memory.limit),
         counts=state.counts.plus(0, 0, here.matvecs),
-        inner_tolerance=max(0.3 * state.inner_tolerance, floor),
+        inner_tolerance=max(TOLERANCE_DECREASE * state.inner_tolerance, floor),
         least_infeasibility=min(infeasibility, state.least_infeasibility),
     )
 
@@ -334,5 +336,16 @@ def with_inner_tolerance(problem: Problem, state: FactoredState, reached: float)
     The gap falls about as fast as the stationarity; the aim is a gap of a third of the accuracy.
     """
     share = target(problem, state) / max(3.0 * abs(state.certificate.absolute_gap), 1e-300)
-    tolerance = reached * min(max(share, SMALLEST_TOLERANCE), 0.3)
+    tolerance = reached * min(max(share, SMALLEST_TOLERANCE), TOLERANCE_DECREASE)
     return replace(state, inner_tolerance=max(tolerance, SMALLEST_TOLERANCE * state.accuracy))
+
+
+def first_tolerance_from(problem: Problem, state: FactoredState) -> FactoredState:
+    """Return the first state at a given factor: its first stationary point is more stationary than that factor.
+
+    A looser one would only repeat what the run that the factor comes from has settled, and raise the penalty on the way.
+    """
+    reached = min(state.inner_tolerance, stationarity(state) / objective_scale(problem, state.here.cost))
+    if state.model.is_linear_on_spheres:
+        return with_inner_tolerance(problem, state, reached)
+    return replace(state, inner_tolerance=TOLERANCE_DECREASE * reached)

@@ -20,6 +20,7 @@ from unipd.methods.factored.augmented_lagrangian import (
     Evaluation,
     FactoredState,
     first_penalty,
+    first_tolerance_from,
     objective_scale,
     refresh_certificate,
     stationarity,
@@ -168,9 +169,11 @@ class Factored:
         smooth = problem.has_differentiable_loss
         if smooth and problem.loss is not None and not np.any(dual):
             dual = problem.loss.gradient(-problem.b)
-        point = evaluate(problem, dual, tolerance=START_TOLERANCE * problem.typical_objective)
+        factors, size = self._choose_factors(problem), problem.typical_objective
+        if self.initial is not None:
+            size = max(size, problem.scale(problem.sharp.objective(factors.point(self.initial))))
+        point = evaluate(problem, dual, tolerance=START_TOLERANCE * size)
         certificate = empty_certificate(dual).update_bound(problem, point)
-        factors = self._choose_factors(problem)
         columns = self._columns(problem) if self.initial is None else self.initial.shape[1]
         factor = factors.start(point.atom, columns, self.seed) if self.initial is None else self.initial
         if not smooth and _fits_in_double(problem, factor):
@@ -184,7 +187,7 @@ class Factored:
         here = model.evaluate(factor)
         if model.is_linear_on_spheres:
             factor = here.point.left  # normalised rows; a second copy would last as long as this state
-        return FactoredState.at(
+        state = FactoredState.at(
             model,
             factor,
             here,
@@ -196,6 +199,7 @@ class Factored:
             warm_start=point.atom,
             first_rank=columns,
         )
+        return state if self.initial is None or smooth else first_tolerance_from(problem, state)
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> FactoredState | None:
         """Start from the factor of another run; None where that has none of this form and size."""
