@@ -17,7 +17,7 @@ optional                    gives                                       default
 ``linear_cost``             C of a linear objective                     None
 ``coordinates``             coordinate descent                          None: not by coordinates
 ``equations``               exact masters of large linear programs      None: not polyhedral
-``squared_nuclear_weight``  the barrier method                          None: another f or X
+``nuclear_slope``           the barrier method                          None: another f or X
 ``cost_map``                <C, x> and A x together, C + A^* lam        None: one after the other
 ``quadratic_diagonal``      the curvature of a quadratic objective      None
 ``is_strictly_convex``      quasi-Newton steps before atoms ("auto")    False
@@ -462,8 +462,6 @@ class OracleDefaults(_Oracle):
     """Parameters of the certified spectral bounds (:class:`unipd.spectral.Certification`), None without any."""
     linear_cost: Any = None
     """C where f(x) = <C, x>, plus the objective of the oracle inside if there is one; None for other f."""
-    squared_nuclear_weight: float | None = None
-    """w where f(X) = w ||X||_*^2 on all real or complex matrices; None for other f and X."""
     cost_map: Any = None
     """A map that returns <C, x> and A x together and forms C + A^* lam: ``cost_and_image``, ``slack``; or None."""
 
@@ -522,6 +520,10 @@ class OracleDefaults(_Oracle):
 
         As (values, (rows, columns), e): the nonzeros of E and their places, with one column for each of the entries.
         """
+        return None
+
+    def nuclear_slope(self, size: float) -> float | None:
+        """Return F'(size) where f(X) = F(||X||_*), on all matrices or where f is at most its maximum; else None."""
         return None
 
     def factors(self) -> Any:

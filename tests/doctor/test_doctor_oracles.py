@@ -28,6 +28,7 @@ MATRICES = {
     "WeightedNuclearBall": sharp.WeightedNuclearBall(np.arange(1.0, 5.0), np.ones(3)),
     "GroupNuclearBall": sharp.GroupNuclearBall((4, 3), [[0, 1], [2]]),
     "NuclearNormSquared": sharp.NuclearNormSquared((4, 3), 0.5),
+    "SchattenSquared": sharp.SchattenSquared((4, 3), 1.5),
     "SpectralBall": sharp.SpectralBall((4, 3)),
     "with a vector": sharp.Product([sharp.Simplex(3), sharp.Spectrahedron(3)]),
     "with a cost": sharp.Linear(np.diag([1.0, 2.0, 3.0]), sharp.Spectrahedron(3)),

@@ -96,6 +96,7 @@ def test_spectral_sets_and_maps_without_a_matrix() -> None:
     sampled = unipd.maps.DenseMatrix(RANDOM.standard_normal((5, 12)), domain=(3, 4))
     _agree(unipd.Problem(sharp.NuclearBall((3, 4), 0.5), sampled, np.ones(5), LOSS))
     _agree(unipd.Problem(sharp.NuclearNormSquared((3, 4)), sampled, np.ones(5), LOSS))
+    _agree(unipd.Problem(sharp.NuclearNormOnBall((3, 4), 9.0, 0.1), sampled, np.ones(5), LOSS))
 
 
 def test_blocks() -> None:

@@ -11,7 +11,7 @@ import unipd
 from unipd import Problem, solve
 from unipd.maps import DenseMatrix, Sampling
 from unipd.methods import Centring, NormBarrier
-from unipd.sharp import NuclearNormSquared
+from unipd.sharp import NuclearNormOnBall, NuclearNormSquared
 
 
 def completion(seed: int, shape: tuple[int, int] = (12, 10), rank: int = 2, weight: float = 1.0) -> Problem:
@@ -85,7 +85,18 @@ def test_factored_with_a_loss() -> None:
     assert result.objective == pytest.approx(other.objective, rel=3e-6)
 
 
+def test_a_ball_without_a_feasible_point_is_infeasible() -> None:
+    problem = completion(1)
+    size = np.linalg.norm(np.asarray(solve(problem, accuracy=1e-6).x), "nuc")
+    smaller = Problem(NuclearNormOnBall((12, 10), 0.9 * size, 2.0), problem.map, problem.b, "=")
+    result = solve(smaller, accuracy=1e-6)
+    assert result.status is unipd.Status.INFEASIBLE
+    enough = solve(Problem(NuclearNormOnBall((12, 10), 1.1 * size, 2.0), problem.map, problem.b, "="), accuracy=1e-6)
+    assert enough.method == "barrier"
+    assert enough.objective == pytest.approx(2.0 * size, rel=1e-5)
+
+
 def test_other_problems_are_refused() -> None:
     problem = Problem(unipd.sharp.NuclearBall((2, 2)), Sampling([0], [0], (2, 2)), [1.0], "=")
-    with pytest.raises(unipd.errors.InvalidInput, match="squared nuclear norm"):
+    with pytest.raises(unipd.errors.InvalidInput, match="a nuclear norm or its square"):
         solve(problem, "barrier")

@@ -31,6 +31,7 @@ ORACLES = [
     sharp.NuclearBall((2, 3), 1.0 / 3.0),
     sharp.NuclearNormOnBall((2, 3), 2.0, 3.0),
     sharp.NuclearNormSquared((2, 3), 3.0),
+    sharp.SchattenSquared((2, 3), 3.0, 0.5),
     sharp.SpectralBall((2, 3), 2.0),
     sharp.Counted(sharp.L2NormSquared(3, 0.7)),
 ]

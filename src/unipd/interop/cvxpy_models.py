@@ -112,6 +112,7 @@ _FORMULAS: dict[type, Callable[[Any, Any], tuple[list[Any], Any]]] = {
     sharp.Spectrahedron: lambda s, x: ([cp().trace(x) == s.trace], 0.0),
     sharp.TraceBall: lambda s, x: ([cp().trace(x) <= s.trace], 0.0),
     sharp.NuclearBall: lambda s, x: ([cp().normNuc(x) <= s.radius], 0.0),
+    sharp.NuclearNormOnBall: lambda f, x: ([cp().normNuc(x) <= f.radius], f.scale * cp().normNuc(x)),
     sharp.NuclearNormSquared: lambda f, x: ([], f.scale * cp().square(cp().normNuc(x))),
 }
 """Constraints and objective at x of an oracle of this class."""

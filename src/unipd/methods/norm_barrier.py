@@ -1,7 +1,7 @@
 """A barrier method for the least nuclear norm of a small matrix: Newton steps on the dual, along the central path.
 
-min w ||X||_*^2 subject to A X = b has the solutions of min ||X||_*, whose dual is max <mu, b> over ||A^* mu|| <= 1 in
-the operator norm. With Z = A^* mu the central path minimises
+min F(||X||_*) subject to A X = b, F(s) = w s^2 or w s, has the solutions of min ||X||_*, whose dual is max <mu, b> over
+||A^* mu|| <= 1 in the operator norm; lam = -F'(||X||_*) mu. With Z = A^* mu the central path minimises
 
     -t <mu, b> - log det(I - Z Z^T),      gradient -t b + A(2 P Z),   P = (I - Z Z^T)^{-1}, S = (I - Z^T Z)^{-1},
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util.blas import RIDGE, factor_definite, norm
-from unipd.atoms import LowRank, apply
+from unipd.atoms import LowRank, apply, scale_atom
 from unipd.dual import evaluate, oracle_errors
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts, State, empty_certificate, measure_point
@@ -56,14 +56,14 @@ class NormBarrierState(State):
 
 @dataclass(frozen=True)
 class NormBarrier:
-    """Barrier method for min w ||X||_*^2 subject to A X = b with a small real matrix X.
+    """Barrier method for min w ||X||_*^2 or w ||X||_* subject to A X = b with a small real matrix X.
 
-    Newton steps follow the dual central path; every iteration ends with a point that meets the constraints, and one
-    oracle call that certifies its gap.
+    Newton steps follow the dual central path; every iteration ends with a point that meets the constraints (scaled back
+    to the ball of a norm on a ball, where it lies outside), and one oracle call that certifies its gap.
 
     See Also
     --------
-    unipd.Factored, unipd.sharp.NuclearNormSquared
+    unipd.Factored, unipd.sharp.NuclearNormSquared, unipd.sharp.NuclearNormOnBall
 
     Examples
     --------
@@ -82,7 +82,7 @@ class NormBarrier:
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> NormBarrierState:
         """Start at mu = 0 and X = 0; the tracker is always the method's."""
         if not has_norm_barrier(problem):
-            expected = "another one: barrier needs a squared nuclear norm subject to A X = b, with real data"
+            expected = "another one: barrier needs a nuclear norm or its square subject to A X = b, with real data"
             raise InvalidInput("method", expected, self.name)
         shape = problem.sharp.shape
         with oracle_errors:
@@ -113,12 +113,13 @@ class NormBarrier:
         if last is None:
             return replace(state, iteration=state.iteration + 1, failure=Status.STALLED)
         point = _as_low_rank(last.point)
+        excess = problem.sharp.objective(point) / problem.sharp.maximum()
+        point = point if excess <= 1.0 else scale_atom(point, 1.0 / excess)
         with oracle_errors:
             image = np.asarray(problem.map.image(point))
-        weight = problem.sharp.squared_nuclear_weight
-        assert weight is not None
-        scale = 2.0 * weight * float(target @ multiplier)
-        dual = (-scale * multiplier).reshape(problem.dual_shape).astype(problem.dtype)
+        slope = problem.sharp.nuclear_slope(float(target @ multiplier))
+        assert slope is not None
+        dual = (-slope * multiplier).reshape(problem.dual_shape).astype(problem.dtype)
         answer = evaluate(problem, dual)
         tracker, cost = Fixed(point), problem.sharp.objective(point)
         measures = measure_point(problem, tracker, image, cost)
@@ -139,7 +140,7 @@ class NormBarrier:
 
 
 def has_norm_barrier(problem: Problem) -> bool:
-    """Whether the barrier method applies: a squared nuclear norm, equalities, real data in double precision.
+    """Whether the barrier method applies: a nuclear norm or its square, equalities, real data in double precision.
 
     Parameters
     ----------
@@ -157,7 +158,7 @@ def has_norm_barrier(problem: Problem) -> bool:
     >>> has_norm_barrier(unipd.Problem(unipd.sharp.NuclearNormSquared((2, 2)), sampling, [1.0], "="))
     True
     """
-    is_norm = problem.sharp.squared_nuclear_weight is not None
+    is_norm = problem.sharp.nuclear_slope(1.0) is not None
     return is_norm and problem.coupling.is_equality and problem.dtype == np.float64
 
 

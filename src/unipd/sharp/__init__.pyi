@@ -45,6 +45,7 @@ from unipd.sharp.spectral.nuclear import NuclearNormOnBall as NuclearNormOnBall
 from unipd.sharp.spectral.nuclear import NuclearNormSquared as NuclearNormSquared
 from unipd.sharp.spectral.spectrahedron import Spectrahedron as Spectrahedron
 from unipd.sharp.spectral.spectrahedron import TraceBall as TraceBall
+from unipd.sharp.spectral.spectral_ball import SchattenSquared as SchattenSquared
 from unipd.sharp.spectral.spectral_ball import SpectralBall as SpectralBall
 from unipd.sharp.spectral.weighted_nuclear import WeightedNuclearBall as WeightedNuclearBall
 from unipd.sharp.base import Counted as Counted

@@ -48,9 +48,8 @@ class NormOnBall(SharpFunction):
 
     def __init__(self, ball: NormBall, weight: float = 1.0) -> None:
         if not isinstance(ball, NormBall):
-            raise InvalidInput(
-                "ball", "a norm ball of unipd.sharp (NuclearNormOnBall is one of matrices)", type(ball).__name__
-            )
+            expected = "a norm ball of vectors (NuclearNormOnBall is the nuclear norm on its ball)"
+            raise InvalidInput("ball", expected, type(ball).__name__)
         super().__init__(ball.shape)
         self.ball = ball
         self.weight = validate.positive("weight", weight)

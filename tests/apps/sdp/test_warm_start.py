@@ -1,6 +1,7 @@
 """Warm starts: an earlier solution of the same program, or of one with other costs or fewer constraints."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -36,6 +37,34 @@ def test_constraints_may_be_appended(graph):
     warm, cold = longer.solve(1e-6, "factored", start=first), longer.solve(1e-6, "factored")
     check(longer, warm, 1e-6)
     assert warm.objective == pytest.approx(cold.objective, rel=1e-5)
+
+
+def cut_program(seed, cuts=()):
+    """MaxCut of a random graph with cuts X_ij + X_ik + X_jk >= -1."""
+    random, size = np.random.default_rng(seed), 30
+    weights = np.triu(random.random((size, size)) < 0.2, 1).astype(float)
+    matrices = [*(np.diag(row) for row in np.eye(size)), *np.zeros((len(cuts), size, size))]
+    for matrix, cut in zip(matrices[size:], cuts, strict=True):
+        for i, j in combinations(cut, 2):
+            matrix[i, j] = matrix[j, i] = 0.5
+    b, senses = np.r_[np.ones(size), -np.ones(len(cuts))], ["="] * size + [">="] * len(cuts)
+    return SDP.from_matrices(weights + weights.T, matrices, b, senses)
+
+
+def test_cuts_may_be_appended():
+    products = []
+    for seed in range(4):
+        first = cut_program(seed).solve(1e-6, "factored")
+        x = first.x.dense()
+        triangles = combinations(range(x.shape[0]), 3)
+        cuts = sorted(triangles, key=lambda cut, x=x: sum(x[i, j] for i, j in combinations(cut, 2)))[:3]
+        longer = cut_program(seed, cuts)
+        warm, cold = longer.solve(1e-6, "factored", start=first), longer.solve(1e-6, "factored")
+        check(longer, warm, 1e-6)
+        assert warm.objective == pytest.approx(cold.objective, rel=1e-5)
+        products.append((warm.counts.matvecs, cold.counts.matvecs))
+    warm_products, cold_products = np.sum(products, axis=0)
+    assert warm_products < 0.9 * cold_products, products
 
 
 def test_starts_that_do_not_fit_are_refused(graph):

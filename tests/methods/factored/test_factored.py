@@ -219,15 +219,17 @@ def test_a_rank_at_which_the_constraints_cannot_hold_is_raised(rank: int) -> Non
     assert result.objective == pytest.approx(1.0, abs=1e-4)
 
 
-def test_a_nuclear_norm_over_a_ball_has_the_minimiser_of_its_square() -> None:
+@pytest.mark.parametrize("method", ["auto", "factored"])
+def test_a_nuclear_norm_over_a_ball_has_the_minimiser_of_its_square(method: str) -> None:
     random = np.random.default_rng(0)
     rows, columns = np.nonzero(random.random((15, 12)) < 0.7)
     truth = random.standard_normal((15, 2)) @ random.standard_normal((2, 12))
     entries, b = unipd.maps.Sampling(rows, columns, (15, 12)), truth[rows, columns]
     size = float(np.linalg.norm(truth, "nuc"))
-    plain = unipd.solve(unipd.Problem(unipd.sharp.NuclearNormOnBall((15, 12), 1.5 * size), entries, b), accuracy=1e-6)
+    norm = unipd.sharp.NuclearNormOnBall((15, 12), 1.5 * size)
+    plain = unipd.solve(unipd.Problem(norm, entries, b), method, accuracy=1e-6)
     squared = unipd.solve(unipd.Problem(unipd.sharp.NuclearNormSquared((15, 12)), entries, b), accuracy=1e-7)
-    assert plain.method == "factored"
+    assert plain.method == ("barrier" if method == "auto" else method)
     assert plain.status.success
     assert squared.status.success
     assert plain.objective**2 == pytest.approx(squared.objective, rel=1e-5)

@@ -14,6 +14,7 @@ from unipd.sharp import (
     GroupNuclearBall,
     NuclearBall,
     NuclearNormSquared,
+    SchattenSquared,
     Spectrahedron,
     SpectralBall,
     TraceBall,
@@ -26,6 +27,7 @@ CASES: dict[str, tuple[str, Callable[[], Any]]] = {
     "fractional size": ("size", lambda: Spectrahedron(2.5)),  # type: ignore[arg-type]
     "negative radius": ("radius", lambda: NuclearBall((2, 2), -1.0)),
     "nan radius": ("radius", lambda: SpectralBall((2, 2), float("nan"))),
+    "exponent of a nuclear norm": ("exponent", lambda: SchattenSquared((2, 2), 1.0)),
     "zero weight": ("weight", lambda: NuclearNormSquared((2, 2), 0.0)),
     "zero trace": ("trace", lambda: TraceBall(2, 0.0)),
     "rank too large": ("rank", lambda: Fantope(2, 3)),

@@ -343,7 +343,7 @@ def with_inner_tolerance(problem: Problem, state: FactoredState, reached: float)
 def first_tolerance_from(problem: Problem, state: FactoredState) -> FactoredState:
     """Return the first state at a given factor: its first stationary point is more stationary than that factor.
 
-    A looser one would only repeat what the run that the factor comes from has settled, and raise the penalty on the way.
+    A looser one would repeat what the run that the factor comes from has settled, and raise the penalty on the way.
     """
     reached = min(state.inner_tolerance, stationarity(state) / objective_scale(problem, state.here.cost))
     if state.model.is_linear_on_spheres:

@@ -6,6 +6,7 @@ from unipd.sharp.spectral.nuclear import NuclearNormSquared as NuclearNormSquare
 from unipd.sharp.spectral.spectrahedron import Spectrahedron as Spectrahedron
 from unipd.sharp.spectral.spectrahedron import TraceBall as TraceBall
 from unipd.sharp.spectral.spectrahedron import TraceSquared as TraceSquared
+from unipd.sharp.spectral.spectral_ball import SchattenSquared as SchattenSquared
 from unipd.sharp.spectral.spectral_ball import SpectralBall as SpectralBall
 from unipd.sharp.spectral.weighted_nuclear import WeightedNuclearBall as WeightedNuclearBall
 from unipd.sharp.spectral.base import eigenvalues

@@ -101,7 +101,7 @@ class NuclearNormOnBall(NuclearBall):
 
     See Also
     --------
-    NuclearBall, NuclearNormSquared, NormOnBall
+    NuclearBall, NuclearNormSquared, NormOnBall, unipd.methods.NormBarrier
 
     Examples
     --------
@@ -150,6 +150,10 @@ class NuclearNormOnBall(NuclearBall):
     def maximum(self) -> float:
         """Return w r."""
         return self.scale * self.radius
+
+    def nuclear_slope(self, size: float) -> float | None:
+        """Return w; None for subclasses with other norms."""
+        return self.scale if type(self).norm is NuclearBall.norm else None
 
     def factors(self) -> SpectralFactors | None:
         """Return the ball's factors with the objective w (||U||^2 + ||V||^2) / 2."""
@@ -202,16 +206,15 @@ class NuclearNormSquared(SquaredSharp, SingularSharp):
             raise InvalidInput("x", f"a finite matrix of shape {self.shape}")
         return self.scale * float(values.sum()) ** 2
 
-    @property
-    def squared_nuclear_weight(self) -> float | None:  # type: ignore[override]
-        """The weight w; None for subclasses with other norms."""
+    def nuclear_slope(self, size: float) -> float | None:
+        """Return 2 w ||X||_*; None for subclasses with other norms."""
         known = type(self).objective in (NuclearNormSquared.objective, BalancedNuclearNormSquared.objective)
-        return self.scale if known else None
+        return 2.0 * self.scale * size if known else None
 
     def factors(self) -> NuclearNormFactors | None:
         """Return X = U V^* with the objective w ((||U||^2 + ||V||^2) / 2)^2; None for subclasses with other norms."""
-        weight = self.squared_nuclear_weight
-        return None if weight is None else NuclearNormFactors(self.shape[0], self.shape[1], 1.0, False, weight=weight)
+        known = self.nuclear_slope(1.0) is not None
+        return NuclearNormFactors(self.shape[0], self.shape[1], 1.0, False, weight=self.scale) if known else None
 
     def support(self, direction: Any) -> float:
         """Return the support function of the whole space: 0 at 0 and inf elsewhere."""

@@ -1,23 +1,50 @@
-"""The ball of the spectral norm."""
+"""The ball of the spectral norm, and squared Schatten norms: oracles of a whole singular value decomposition."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from unipd._typing import Shape
+from unipd._typing import Array, FloatArray, Shape
 from unipd._util import validate
-from unipd.atoms import LowRank
+from unipd._util.printing import short_repr
+from unipd.atoms import LowRank, dense
 from unipd.errors import InvalidInput, OracleError
 from unipd.protocols import SharpAnswer
+from unipd.sharp.lp_ball import LInfBall, LpBall
+from unipd.sharp.power_norm import NormSquared
 from unipd.sharp.spectral.base import SpectralSharp, singular_values, weights_of
 from unipd.spectral import RIGOROUS
 from unipd.spectral.dense import rounding_allowance
 from unipd.spectral.operators import Products
 
 
-class SpectralBall(SpectralSharp):
+class WholeSpectrum(SpectralSharp):
+    """Base of the oracles that decompose the whole direction, by LAPACK."""
+
+    def __init__(self, shape: Shape, dense_limit: int) -> None:
+        super().__init__(shape)
+        if min(self.shape) > validate.integer("dense_limit", dense_limit, minimum=1):
+            raise InvalidInput("shape", f"a shorter side of at most dense_limit = {dense_limit}", f"{self.shape}")
+
+    @property
+    def exact(self) -> bool:
+        """Exact up to rounding: LAPACK answers."""
+        return True
+
+    @staticmethod
+    def decompose(products: Products) -> tuple[Array, FloatArray, Array, float]:
+        """Return U, the singular values, V and the rounding error of each value."""
+        matrix = products.dense()
+        if not np.isfinite(matrix).all():
+            raise OracleError("a product with the direction has entries that are NaN or infinite")
+        left, values, right = np.linalg.svd(matrix, full_matrices=False)
+        return left, values.astype(np.float64), right.conj().T, rounding_allowance(matrix, float(values[0]))
+
+
+class SpectralBall(WholeSpectrum):
     """The ball {||X|| <= r} of the spectral norm; [Y]^# = r U V^* (the polar factor), support r ||Y||_*.
 
     The whole singular value decomposition of the direction is needed, so X must be small enough to be made dense.
@@ -38,7 +65,7 @@ class SpectralBall(SpectralSharp):
 
     See Also
     --------
-    NuclearBall, Fantope, unipd.couplings.SpectralBall
+    NuclearBall, Fantope, SchattenSquared, unipd.couplings.SpectralBall
 
     Examples
     --------
@@ -48,26 +75,15 @@ class SpectralBall(SpectralSharp):
     """
 
     def __init__(self, shape: Shape, radius: float = 1.0, *, dense_limit: int = 2000) -> None:
-        super().__init__(shape)
+        super().__init__(shape, dense_limit)
         self.radius = validate.positive("radius", radius)
-        if min(self.shape) > validate.integer("dense_limit", dense_limit, minimum=1):
-            raise InvalidInput("shape", f"a shorter side of at most dense_limit = {dense_limit}", f"{self.shape}")
-
-    @property
-    def exact(self) -> bool:
-        """Exact up to rounding: LAPACK answers."""
-        return True
 
     def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
         """Return the polar factor; singular vectors of singular values that are only rounding get weight 0."""
         products = Products(direction)
-        matrix = products.dense()
-        if not np.isfinite(matrix).all():
-            raise OracleError("a product with the direction has entries that are NaN or infinite")
-        left, values, right = np.linalg.svd(matrix, full_matrices=False)
-        allowance = rounding_allowance(matrix, float(values[0]))
+        left, values, right, allowance = self.decompose(products)
         weights = np.where(values > allowance, self.radius, 0.0)
-        atom = LowRank(left, right.conj().T, weights_of(weights, left.dtype))
+        atom = LowRank(left, right, weights_of(weights, left.dtype))
         value = float(np.sum(weights * values))
         error = self.radius * allowance * values.size
         return SharpAnswer(atom, value, 0.0, error, products.count, RIGOROUS)
@@ -84,3 +100,90 @@ class SpectralBall(SpectralSharp):
         """Whether ||X|| <= r."""
         values = singular_values(x, self.shape)
         return values is not None and float(values[0]) <= self.radius * (1.0 + tolerance)
+
+
+class SchattenSquared(WholeSpectrum):
+    """f(X) = w ||X||_p^2 with the Schatten norm (sum sigma_i^p)^(1/p), 1 < p <= inf; the conjugate is ||Y||_q^2 / (4w).
+
+    [Y]^# = U diag(s^#) V^* for Y = U diag(s) V^*, with the sharp point s^# of the squared lp norm of vectors. For p = 2
+    that is :class:`~unipd.sharp.L2NormSquared` of a matrix, without a decomposition, and for p = 1
+    :class:`NuclearNormSquared`, from one singular triple.
+
+    Parameters
+    ----------
+    shape
+        Rows and columns of X.
+    exponent
+        The exponent p; inf for the spectral norm.
+    weight
+        The weight w > 0.
+    dense_limit
+        Largest shorter side accepted.
+
+    Raises
+    ------
+    InvalidInput
+        ``exponent``: expected a number above 1; ``weight``: expected a number above zero; ``dense_limit``: expected an
+        integer of at least 1.
+
+    See Also
+    --------
+    NuclearNormSquared, SpectralBall, NormSquared
+
+    Examples
+    --------
+    >>> round(SchattenSquared((2, 2), exponent=2.0, weight=0.5)(np.diag([3.0, -4.0])).value, 9)
+    12.5
+    """
+
+    def __init__(self, shape: Shape, exponent: float, weight: float = 1.0, *, dense_limit: int = 2000) -> None:
+        super().__init__(shape, dense_limit)
+        count = min(self.shape)
+        self.values = NormSquared(LInfBall(count) if exponent == math.inf else LpBall(count, exponent), weight)
+        self.exponent, self.scale = float(exponent), self.values.weight
+
+    def __repr__(self) -> str:
+        return f"SchattenSquared(shape={self.shape}, exponent={self.exponent:g}, weight={short_repr(self.scale)})"
+
+    @property
+    def is_strictly_convex(self) -> bool:  # type: ignore[override]
+        """Whether p is finite."""
+        return math.isfinite(self.exponent)
+
+    @property
+    def degree(self) -> float | None:
+        """The conjugate is quadratic."""
+        return 2.0
+
+    @property
+    def linear(self) -> bool:
+        """The objective is not linear."""
+        return False
+
+    def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
+        """Return the sharp point of the singular values with the singular vectors of the direction."""
+        products = Products(direction)
+        left, values, right, allowance = self.decompose(products)
+        found = self.values(values)
+        atom = LowRank(left, right, weights_of(dense(found.atom), left.dtype))
+        error = self.values.value(values + allowance).value - found.value
+        return SharpAnswer(atom, found.value, found.objective, error, products.count, RIGOROUS)
+
+    def objective(self, x: Any) -> float:
+        """Return w ||X||_p^2."""
+        values = singular_values(x, self.shape)
+        if values is None:
+            raise InvalidInput("x", f"a finite matrix of shape {self.shape}")
+        return self.scale * self.values.ball.norm(values) ** 2
+
+    def support(self, direction: Any) -> float:
+        """Return the support function of the whole space: 0 at 0 and inf elsewhere."""
+        return math.inf if self(direction).value > 0.0 else 0.0
+
+    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+        """Whether x is a finite matrix of the right shape."""
+        return singular_values(x, self.shape) is not None
+
+    def maximum(self) -> float:
+        """Return inf: f is unbounded."""
+        return math.inf
