@@ -43,6 +43,8 @@ _WHOLE = ("iteration", "oracle_calls", "trials", "matvecs")
 class History:
     """Rows recorded by a run; columns are arrays, by name.
 
+    ``seconds`` is the wall time since the run began, ``cpu_seconds`` the CPU time of all its threads and processes.
+
     Parameters
     ----------
     rows
