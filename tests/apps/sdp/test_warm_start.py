@@ -32,11 +32,13 @@ def test_the_same_program_takes_less_work(graph, make):
     assert again.counts.matvecs < 0.6 * first.counts.matvecs
 
 
-def test_constraints_may_be_appended(graph):
-    first, longer = theta(graph, 30).solve(1e-6, "factored"), theta(graph, 33)
+@pytest.mark.parametrize("rows", [33, 66])
+def test_constraints_may_be_appended(graph, rows):
+    first, longer = theta(graph, 30).solve(1e-6, "factored"), theta(graph, rows)
     warm, cold = longer.solve(1e-6, "factored", start=first), longer.solve(1e-6, "factored")
     check(longer, warm, 1e-6)
     assert warm.objective == pytest.approx(cold.objective, rel=1e-5)
+    assert warm.counts.matvecs < 1.1 * cold.counts.matvecs
 
 
 def cut_program(seed, cuts=()):

@@ -340,12 +340,15 @@ def with_inner_tolerance(problem: Problem, state: FactoredState, reached: float)
     return replace(state, inner_tolerance=max(tolerance, SMALLEST_TOLERANCE * state.accuracy))
 
 
-def first_tolerance_from(problem: Problem, state: FactoredState) -> FactoredState:
+def first_tolerance_from(problem: Problem, state: FactoredState) -> FactoredState | None:
     """Return the first state at a given factor: its first stationary point is more stationary than that factor.
 
     A looser one would repeat what the run that the factor comes from has settled, and raise the penalty on the way.
+    Returns None where other constraints have moved the solution so far that the factor is of no use.
     """
-    reached = min(state.inner_tolerance, stationarity(state) / objective_scale(problem, state.here.cost))
+    reached = stationarity(state) / objective_scale(problem, state.here.cost)
     if state.model.is_linear_on_spheres:
-        return with_inner_tolerance(problem, state, reached)
-    return replace(state, inner_tolerance=TOLERANCE_DECREASE * reached)
+        return with_inner_tolerance(problem, state, min(reached, state.inner_tolerance))
+    if reached > state.inner_tolerance:
+        return None
+    return replace(state, inner_tolerance=max(TOLERANCE_DECREASE * reached, SMALLEST_TOLERANCE * state.accuracy))

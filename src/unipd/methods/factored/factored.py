@@ -199,7 +199,13 @@ class Factored:
             warm_start=point.atom,
             first_rank=columns,
         )
-        return state if self.initial is None or smooth else first_tolerance_from(problem, state)
+        if self.initial is None or smooth:
+            return state
+        warm = first_tolerance_from(problem, state)
+        if warm is not None:
+            return warm
+        cold = replace(self, initial=None).start(problem, tracker, np.zeros_like(dual), accuracy)
+        return replace(cold, counts=state.counts + cold.counts)
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> FactoredState | None:
         """Start from the factor of another run; None where that has none of this form and size."""
