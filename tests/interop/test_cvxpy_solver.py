@@ -118,6 +118,12 @@ def statuses():
         (cp.Problem(cp.Minimize(0 * x[0]), [0 * x >= -1]), "optimal"),
         (cp.Problem(cp.Minimize(0), [x >= 1]), "optimal"),
         (cp.Problem(cp.Minimize(cp.sum_squares(x)), [x[0] >= 1, x[0] <= -1]), "infeasible"),
+        (cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= 0, cp.sum(x) == -1]), "infeasible"),
+        (cp.Problem(cp.Minimize(cp.norm1(x)), [x[0] + x[1] >= 1, x[0] + x[1] <= -1]), "infeasible"),
+        (cp.Problem(cp.Minimize(cp.sum_squares(x)), [cp.norm(x) <= 1, cp.sum(x) >= 10]), "infeasible"),
+        (cp.Problem(cp.Minimize(cp.sum(cp.huber(x - 3))), [x >= 0, cp.sum(x) == -1]), "infeasible"),
+        (cp.Problem(cp.Minimize(cp.sum_squares(x[0]) - x[1]), [x[1] >= 0]), "unbounded"),
+        (cp.Problem(cp.Minimize(cp.sum(cp.huber(x[:2])) - x[2]), [x >= 0]), "unbounded"),
     ]
 
 

@@ -16,7 +16,9 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, IntArray
 from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData
+from unipd.apps.sdp.infeasibility import NEGLIGIBLE_VIOLATION
 from unipd.apps.sdp.program import SDP
+from unipd.apps.sdp.solver import add_work, remaining_budget
 from unipd.maps.sdp import Entries
 from unipd.run import Result
 from unipd.status import Status
@@ -183,8 +185,18 @@ class ConeProgram:
         return primal if is_primal else Dual(self)
 
     def solve(self, accuracy: float, **options: Any) -> ConeSolution:
-        """Solve the program, with the options of :meth:`SDP.solve`."""
-        return self.read_result(self.form, SDP(self.form.data).solve(accuracy, **options))
+        """Solve the program, with the options of :meth:`SDP.solve`; in the dual form where the primal one fails."""
+        first = SDP(self.form.data).solve(accuracy, **options)
+        solution = self.read_result(self.form, first)
+        is_far = first.status is Status.STALLED and first.relative_error > NEGLIGIBLE_VIOLATION
+        if not is_far or isinstance(self.form, Dual):
+            return solution
+        if options.get("stop") is not None:
+            options["stop"] = remaining_budget(options["stop"], first)
+        options.pop("start", None)
+        form = Dual(self)
+        second = SDP(form.data).solve(accuracy, **options)
+        return self.read_result(form, add_work(first, second)) if second.status.is_conclusive else solution
 
     def read_result(self, form: Primal | Dual, result: Result) -> ConeSolution:
         """Return the solution that the result of one of the two forms gives."""

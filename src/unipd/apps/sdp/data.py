@@ -187,9 +187,12 @@ class SdpData:
     @cached_property
     def cost_and_constraints(self) -> SdpMap:
         """X -> (<C, X>, A(X)) on one sparsity pattern; C + A^*(lam) is its adjoint at (1, lam)."""
-        shifted = replace(self.constraints, constraint=self.constraints.constraint + 1)
-        entries = Entries.concatenate([self.cost, shifted])
-        return SdpMap((self.order, self.order), entries, self.size + 1)
+        return SdpMap((self.order, self.order), self.all_entries, self.size + 1)
+
+    @property
+    def all_entries(self) -> Entries:
+        """Those of C, as constraint 0, and of A_1, ..., A_m."""
+        return Entries.concatenate([self.cost, replace(self.constraints, constraint=self.constraints.constraint + 1)])
 
     @cached_property
     def diagonals(self) -> Any:

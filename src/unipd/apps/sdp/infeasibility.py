@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from unipd.apps.sdp.cones import EPS, bound_rounding, measure_margins, measure_s
 from unipd.apps.sdp.data import FREE, PSD, SECOND_ORDER, Block, SdpData
 from unipd.apps.sdp.formats import Columns
 from unipd.atoms import LowRank
+from unipd.maps.sdp import Entries
 from unipd.memory import peak_memory
 from unipd.run import Result
 from unipd.run.result import ProblemFacts
@@ -99,6 +101,30 @@ def find_ray(data: SdpData, point: LowRank) -> Ray | None:
     return next((ray for ray in rays if ray is not None), None)
 
 
+def pose_rays(data: SdpData, point: LowRank | None = None) -> SdpData:
+    """Return the program of directions D with <C, D> = -1 that keep feasible X feasible.
+
+    Its cost is the size of the blocks that lie on the boundary of their cones at a point, which others may do without.
+
+    >>> from unipd.maps.sdp import Entries
+    >>> one = Entries.from_matrices([np.eye(1)])
+    >>> pose_rays(SdpData(1, one, one, np.array([2.0]), np.array([np.inf]))).lower
+    array([-1.,  0.])
+    """
+    rows = data.all_entries
+    lower, upper = (np.where(np.isfinite(side), 0.0, side) for side in (data.lower, data.upper))
+    cost = rows.select(slice(0, 0))
+    if point is not None:
+        parts = [data.block(point, index) for index in range(len(data.blocks))]
+        margins = [_inner_margin(*each, np.ones_like(each[1])) for each in zip(data.blocks, parts, strict=True)]
+        is_costly = np.array(margins) <= FACE_SHARES[1] * measure_size(data, point)
+        chosen = [block for block, costly in zip(data.blocks, is_costly, strict=True) if costly]
+        heads = [[block.start] if block.kind == SECOND_ORDER else range(data.order)[block.rows] for block in chosen]
+        places = np.array([place for part in heads for place in part], np.int64)
+        cost = Entries(np.zeros_like(places), places, places, np.ones(places.size))
+    return SdpData(data.order, cost, rows, np.append(-1.0, lower), np.append(-1.0, upper), data.blocks)
+
+
 def measure_ray(data: SdpData, direction: LowRank) -> Ray:
     """Return a direction with what it does to the objective and, at most, to the constraints."""
     both = data.cost_and_constraints.image(direction)
@@ -120,6 +146,7 @@ def _project_on_face(data: SdpData, parts: list[Array], share: float) -> Ray | N
     vector[~is_free] = 0.0
     is_active = (_growth(data, whole @ vector) >= -share) & (np.diff(whole[:, is_free].indptr) > 0)
     rows = whole[is_active]
+    rows = rows[_list_distinct(rows[:, is_free])]
     free = rows[:, is_free]
     sigma, inverse = _invert(free, rows)
     for _ in range(2):  # the second time for the rounding of the first
@@ -131,6 +158,14 @@ def _project_on_face(data: SdpData, parts: list[Array], share: float) -> Ray | N
     rate = -ray.objective / (float(np.linalg.norm(data.cost.value)) or 1.0)
     keeps_others = _growth(data, whole @ vector)[~is_active].max(initial=-math.inf) <= 0.0
     return ray if keeps_others and 2.0 * movement < rate and movement <= min(inside) else None
+
+
+def _list_distinct(table: Any) -> list[int]:
+    """Return the rows of a sparse array without empty rows but those that are multiples of others before them."""
+    ratios = table.data / np.repeat(table.data[table.indptr[:-1]], np.diff(table.indptr))
+    places = [slice(*ends) for ends in pairwise(table.indptr)]
+    keys = [(table.indices[place].tobytes(), ratios[place].tobytes()) for place in places]
+    return sorted({key: row for row, key in reversed([*enumerate(keys)])}.values())
 
 
 def _nonzero(block: Block, part: Array, share: float) -> Array:

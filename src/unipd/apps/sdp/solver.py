@@ -34,6 +34,7 @@ from unipd.apps.sdp.infeasibility import (
     find_ray,
     find_separation,
     find_unused_ray,
+    pose_rays,
     separated_result,
     unbounded_result,
 )
@@ -81,6 +82,8 @@ TOO_LARGE = (
     "(and come arbitrarily near), or no solution (and an infimum that is not attained)."
 )
 """... and what is said then."""
+RAY_ACCURACY = 1e-9
+"""Accuracy of improving rays before they are proved."""
 NOMINAL_MULTIPLE = 1e12
 """Multiple of the trace that b requires to which X is limited for form's sake where nothing bounds it."""
 
@@ -179,7 +182,7 @@ class Solver:
         result = first(self.stop)
         if result.status is not Status.STALLED:
             return result
-        remaining = None if self.stop is None else _remaining_budget(self.stop, result)
+        remaining = None if self.stop is None else remaining_budget(self.stop, result)
         with raise_on_signals():
             try:
                 later = second(remaining)
@@ -208,11 +211,11 @@ class Solver:
             guess = TraceBound(value, False, "a guess, enlarged while it mattered")
             result = self._solve_template(analysis, guess, stop)
             excluded = value if result.status is Status.INFEASIBLE else excluded
-            total = result if total is None else _add_work(total, result)
+            total = result if total is None else add_work(total, result)
             matters = result.status is Status.INFEASIBLE or _trace_of(result) > ACTIVE_SHARE * value
             if result.status not in (Status.SOLVED, Status.STALLED, Status.INFEASIBLE) or not matters:
                 break
-            stop = _remaining_budget(stop, result)
+            stop = remaining_budget(stop, result)
         assert total is not None
         if total.status is Status.SOLVED and matters:
             note = f"The trace of X has reached {value:.4g}, the largest that was tried, and still matters."
@@ -274,7 +277,7 @@ class Solver:
         if proof is not None and proof.is_conclusive:
             return _replace_point(result, separated_result(self.program, proof, self.accuracy, started))
         direction = None if math.isfinite(state.kept_bound) else data.point(parts)
-        ray = None if direction is None else find_ray(data, direction)
+        ray = None if direction is None else find_ray(data, direction) or self._seek_ray(stop)
         if ray is not None:
             return _replace_point(result, self._follow_ray(ray, stop, started))
         note = result.message if result.status is Status.STALLED else Status.STALLED.message
@@ -283,6 +286,18 @@ class Solver:
         if direction is not None:
             note += describe_direction(data, direction)
         return replace(downgrade(result, Status.STALLED, note), state=None)
+
+    def _seek_ray(self, stop: StoppingRule | None) -> Ray | None:
+        """Return an improving ray from the program of all such rays, if interior points find one that is proved."""
+        data, point = self.program.data, None
+        for _ in range(2):  # the second time with blocks on the boundary of their cones as small as possible
+            rays = pose_rays(data, point)
+            problem = UnlimitedProblem(rays, NOMINAL_MULTIPLE * rays.natural_trace, False, 0.0)
+            point = solve(problem, InteriorPoint(rays, None), accuracy=RAY_ACCURACY, stop=stop).x
+            ray = find_ray(data, point)
+            if ray is not None:
+                return ray
+        return None
 
     def _follow_ray(self, ray: Ray, stop: StoppingRule | None, started: float) -> Result:
         """Return the result of a program with an improving ray: unbounded, unless no X is feasible."""
@@ -405,7 +420,7 @@ def _prove_by_size(data: SdpData, result: Result) -> Proof:
     return proof if proof.margin >= 0.0 else prover.limit(proof)
 
 
-def _remaining_budget(stop: StoppingRule, done: Result) -> StoppingRule:
+def remaining_budget(stop: StoppingRule, done: Result) -> StoppingRule:
     """Return the rule for what follows a run."""
     return RemainingBudget(stop, done.seconds, done.iterations, done.counts, done.cpu_seconds)
 
@@ -413,11 +428,11 @@ def _remaining_budget(stop: StoppingRule, done: Result) -> StoppingRule:
 def _combine(first: Result, second: Result) -> Result:
     """Return the second result, or the first if it is more accurate and the second proves nothing, with all work."""
     if first.relative_error < second.relative_error and not second.status.is_conclusive:
-        return _add_work(second, downgrade(first, second.status, second.note))
-    return _add_work(first, second)
+        return add_work(second, downgrade(first, second.status, second.note))
+    return add_work(first, second)
 
 
-def _add_work(first: Result, second: Result) -> Result:
+def add_work(first: Result, second: Result) -> Result:
     """Return the second result with the work of both."""
     return replace(
         second,

@@ -29,6 +29,7 @@ from unipd.maps import SdpMap, SparseMatrix
 from unipd.methods import Factored
 from unipd.problem import Problem
 from unipd.run import Result, solve
+from unipd.status import Status
 
 EQUATION, INEQUALITY, HEAD, TAIL, MATRIX = range(5)
 """Kinds of rows: those of the zero and nonnegative cones, first and other ones of second-order cones, psd cones."""
@@ -386,7 +387,10 @@ class Template:
         if result.status.success and result.gap > wanted:
             options["start"] = result
             result = solve(self.problem, method, accuracy=wanted, **options)
-        x, y = self.recover(result)
+        if result.status is Status.INFEASIBLE:
+            return ConeSolution(None, None, float("nan"), result.status, result)
+        with np.errstate(over="ignore", invalid="ignore"):  # multipliers of an infeasible program have no limit
+            x, y = self.recover(result)
         return ConeSolution(x, y, float(self.limits.whole.c @ x), result.status, result)
 
 
