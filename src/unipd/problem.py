@@ -423,17 +423,34 @@ class Problem:
         return vector if rows is None else np.where(rows.reshape(vector.shape), vector, np.zeros_like(vector))
 
     def _cut_to_reach(self, b: Array) -> Array:
-        """Return D b, cut to the reach of D A x on X where it is beyond: such as bounds that stand for none."""
-        sizes, factors = np.abs(b), np.ones_like(b) if self.rows is None else self.rows.factors
+        """Return D b, cut to the reach of D A x on X where it is beyond: such as bounds that stand for none.
+
+        The largest few entries are cut one by one, by two oracle calls each, the others together, by two: their norm to
+        that of their part of D A x and, where all rows of D A have one norm, to the largest reach of the few for each.
+        """
+        sizes = np.abs(b).reshape(-1)
         if not sizes.max() > ROW_SPREAD * sizes.min() or not self._image_size:
             return b
-        cut = sizes.copy()
-        for row in np.argsort(sizes, axis=None)[-FEW_ROWS:]:
-            if sizes.flat[row] > self._image_size:
-                unit = np.where(np.arange(b.size).reshape(b.shape) == row, factors, np.zeros_like(b))
-                reach = max(self.sharp.support(self.map.adjoint(sign * unit)) for sign in (1.0, -1.0))
-                cut.flat[row] = reach if reach < sizes.flat[row] else sizes.flat[row]  # nor NaN
-        return b * (cut / np.where(sizes > 0.0, sizes, np.ones_like(sizes)))
+        cut, order = sizes.copy(), np.argsort(sizes)
+        few = [row for row in order[-FEW_ROWS:] if sizes[row] > self._image_size]
+        for row in few:
+            reach = self._reach(np.arange(b.size) == row)
+            cut[row] = reach if reach < sizes[row] else sizes[row]  # nor NaN
+        norms = self.row_norms
+        is_even = norms is not None and (self.rows is not None or _spread(norms) <= 1.0 + _SAME_NORM)
+        most = float(cut[few].max()) if few and is_even else self._image_size
+        rest = sizes > most
+        rest[order[-FEW_ROWS:]] = False
+        if len(few) == FEW_ROWS and rest.any():
+            least = min(self._reach(rest), most * math.sqrt(np.count_nonzero(rest)))
+            cut[rest] *= min(1.0, least / norm(sizes[rest]))
+        return b * (cut / np.where(sizes > 0.0, sizes, np.ones_like(sizes))).reshape(b.shape)
+
+    def _reach(self, chosen: Array) -> float:
+        """Return the largest |<v, D A x>| over x in X where v has random signs in the chosen rows, else zeros."""
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], chosen.size) * chosen
+        vector = signs.reshape(self.dual_shape).astype(self.dtype) * (1.0 if self.rows is None else self.rows.factors)
+        return max(self.sharp.support(self.map.adjoint(sign * vector)) for sign in (1.0, -1.0))
 
     def _sides(self, coupling: CouplingBase) -> float:
         """Return ||s||, where s_i is the side of K nearest to 0 among those that are not 0 and that D A x reaches.

@@ -337,6 +337,44 @@ def test_a_bound_that_no_point_reaches_does_not_excuse_the_others(method: str, l
         assert result.objective == pytest.approx(unipd.solve(plain, accuracy=1e-6).objective, abs=1e-2)
 
 
+@pytest.mark.parametrize("count", [64, 65, 100, 1000])
+@pytest.mark.parametrize("kind", ["at most", "product", "box", "box at 0"])
+@pytest.mark.parametrize("oracle", [sharp.Simplex(30), sharp.L2Ball(30), sharp.LInfBall(30)], ids=repr)
+def test_many_bounds_that_no_point_reaches_do_not_excuse_the_others(oracle: Any, kind: str, count: int) -> None:
+    """No more than rows at the reach of A x, one by one, would; a violation of five rows out of reach is seen."""
+    rows = np.random.default_rng(3).standard_normal((count, 30))
+    loose = np.geomspace(1e6, 1e9, count)
+    reach = np.array([max(oracle.support(row), oracle.support(-row)) for row in rows / _lengths(rows)])
+    unreachable = -2.0 * np.array([oracle.support(-row) for row in A[:5]])
+    b = np.append(unreachable, loose)
+    coupling: Any = {
+        "at most": "<=",
+        "product": couplings.Product([couplings.Equality(), couplings.AtMost()], [5, count]),
+        "box": couplings.Box(-np.inf, np.append(unreachable, loose)),
+        "box at 0": couplings.Box(-np.inf, np.zeros(count + 5)),
+    }[kind]
+    right = np.zeros(count + 5) if kind == "box" else b
+    problem = unipd.Problem(oracle, np.vstack([A[:5], rows]), right, coupling)
+    alone = np.linalg.norm(unreachable / _lengths(A[:5])[:, 0])
+    assert problem.feasibility_scale <= 2.0 * (alone + np.linalg.norm(reach))
+    result = unipd.solve(problem, "accunipdgrad", accuracy=1e-3, stop=unipd.MaxIterations(50))
+    assert result.status is not Status.SOLVED
+
+
+def _lengths(rows: Any) -> Any:
+    return np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_many_loose_bounds_cost_few_oracle_calls() -> None:
+    random, count = np.random.default_rng(4), 100_000
+    oracle = sharp.Counted(sharp.Simplex(3))
+    supports: list[Any] = []
+    oracle.support = lambda y: supports.append(y) or oracle.oracle.support(y)  # type: ignore[method-assign]
+    problem = unipd.Problem(oracle, random.standard_normal((count, 3)), random.uniform(1e6, 1e9, count), "<=")
+    assert problem.feasibility_scale <= 2.0 * np.sqrt(count)
+    assert len(supports) <= 2 * 64 + 4
+
+
 def test_losses_do_not_count_for_the_scale_of_constraints() -> None:
     """Least squares with a^T x = 0: the residuals of the fit, a thousand times larger, are no unit of the equation."""
     random = np.random.default_rng(5)
