@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from unipd._util import validate
 from unipd.apps.sdp import SDP, ConeProgram, Cones, ConeSolution, SdpData
 from unipd.apps.sdp.cone_program import Primal
-from unipd.apps.sdp.solver import FallbackRule, estimate_seconds
+from unipd.apps.sdp.solver import FallbackRule, add_work, estimate_seconds, remaining_budget
 from unipd.apps.sdp.template import find_template
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.run import MaxIterations, MaxSeconds, Result, StoppingRule
+from unipd.run.stopping import as_rule
 from unipd.status import Status
 
 try:
@@ -54,7 +57,11 @@ STATUSES = {
 }
 """Statuses in CVXPY's words; others depend on the errors that remain."""
 CONES = {Zero, NonNeg, SOC, PSD, SvecPSD}
-LIMITS = {"time_limit": MaxSeconds, "max_iters": MaxIterations}
+LIMITS: dict[str, Any] = {
+    "time_limit": (validate.nonnegative, MaxSeconds),
+    "max_iters": (partial(validate.integer, minimum=1), MaxIterations),
+}
+"""Limits by their names in CVXPY: what checks and what obeys them."""
 
 
 def read_program(data: Any) -> ConeProgram:
@@ -163,16 +170,22 @@ class Solver(ConicSolver):
         options = dict(solver_opts)
         program, cache = read_program(data), {} if solver_cache is None else solver_cache
         options.pop("use_quad_obj", None)
-        limits = [LIMITS[name](options.pop(name)) for name in LIMITS if options.get(name) is not None]
-        for limit in limits:
-            options["stop"] = add_rule(options.get("stop"), limit)
+        if options.get("stop") is not None:
+            options["stop"] = as_rule(options["stop"])
+        for name, (check, rule) in LIMITS.items():
+            if (limit := options.pop(name, None)) is not None:
+                options["stop"] = add_rule(options.get("stop"), rule(check(name, limit)))
         last: Result | None = cache.get(self.name()) if warm_start else None
         accuracy, options["verbose"] = options.pop("accuracy", ACCURACY), verbose
-        solution = self._solve_template(program, accuracy, last, options)
-        if solution is None:
+        first = solution = self._solve_template(program, accuracy, last, options)
+        if solution is None or (solution.status is Status.STALLED and is_affordable(program)):
+            if first is not None and options.get("stop") is not None:
+                options["stop"] = remaining_budget(options["stop"], first.result)
             if last is not None and is_start(program.form.data, last):
                 options.setdefault("start", last)
             solution = program.solve(accuracy, method=self.method, **options)
+            if first is not None:
+                solution = replace(solution, result=add_work(first.result, solution.result))
         if solution.x is not None:
             cache[self.name()] = solution.result
         return solution
@@ -180,17 +193,16 @@ class Solver(ConicSolver):
     def _solve_template(
         self, program: ConeProgram, accuracy: float, last: Result | None, options: dict[str, Any]
     ) -> ConeSolution | None:
-        """Solve a program that is the template; return None for others, or where it stalls and others may not."""
+        """Solve a program that is the template; return None for others."""
         is_plain = self.method == "auto" and options.keys() <= {"stop", "callback", "verbose"}
         template = find_template(program) if is_plain else None
         if template is None:
             return None
-        seconds = estimate_seconds(program.form.data)
-        if math.isfinite(seconds):
-            options = {**options, "stop": add_rule(options.get("stop"), FallbackRule(seconds))}
+        if is_affordable(program):
+            rule = FallbackRule(estimate_seconds(program.form.data))
+            options = {**options, "stop": add_rule(options.get("stop"), rule)}
         is_fitting = last is not None and (last.dual.shape, last.x.shape) == template.shapes
-        solution = template.solve(accuracy, **options, **({"start": last} if is_fitting else {}))
-        return None if solution.status is Status.STALLED and math.isfinite(seconds) else solution
+        return template.solve(accuracy, **options, **({"start": last} if is_fitting else {}))
 
     def invert(self, solution: ConeSolution, inverse_data: Any) -> Any:
         """Return CVXPY's solution: status, value, variables, dual values and statistics.
@@ -227,6 +239,11 @@ def measure_error(result: Result) -> float:
     """Return the larger of infeasibility and gap, relative to the value or 1 as in CVXPY's solvers: it may be 0."""
     gap = abs(result.objective - result.dual_bound) / max(1.0, abs(result.objective))
     return max(result.infeasibility, gap)
+
+
+def is_affordable(program: ConeProgram) -> bool:
+    """Whether interior points fit into the memory."""
+    return math.isfinite(estimate_seconds(program.form.data))
 
 
 def add_rule(stop: StoppingRule | None, rule: StoppingRule) -> StoppingRule:

@@ -160,8 +160,17 @@ def test_options_are_passed_on(solver, capsys):
     assert problem.solver_stats.extra_stats.status is Status.TIME_LIMIT
     problem.solve(solver=unipd.cvxpy.Solver(method="interior"), verbose=True)
     assert "interior" in capsys.readouterr().err
-    with pytest.raises(InvalidInput, match="bogus"):
-        problem.solve(solver=solver, bogus=1)
+    for options, message in [({"bogus": 1}, "bogus"), ({"time_limit": -1}, "time_limit"), ({"max_iters": 0}, "max_it")]:
+        with pytest.raises(InvalidInput, match=message):
+            problem.solve(solver=solver, **options)
+
+
+def test_methods_that_do_not_apply_are_refused():
+    x = cp.Variable(4)
+    problem = cp.Problem(cp.Minimize(cp.norm(x)), [cp.sum(x) == 1, x >= cp.norm(x) - 3])
+    for method, message in [("bogus", "one of auto, interior"), ("factored", "second-order cones")]:
+        with pytest.raises(InvalidInput, match=message):
+            problem.solve(solver=unipd.cvxpy.Solver(method=method))
 
 
 def test_a_stalled_run_is_inaccurate(solver):

@@ -6,6 +6,7 @@ import pytest
 import unipd
 from unipd import sharp
 from unipd.apps.sdp import FallbackRule, find_template
+from unipd.errors import InvalidInput
 from unipd.status import Status
 
 cp = pytest.importorskip("cvxpy", "1.9", "CVXPY 1.9 has left Python 3.10")
@@ -130,7 +131,12 @@ def test_interior_points_take_over_where_the_template_stalls(monkeypatch):
     monkeypatch.setattr(FallbackRule, "iterations", 1)
     problem = cp.Problem(*MODELS["least squares on a simplex"][:2])
     value = problem.solve(solver=unipd.cvxpy.Solver(), accuracy=1e-7)
-    assert problem.solver_stats.extra_stats.method == "interior"
+    stats = problem.solver_stats
+    assert stats.extra_stats.method == "interior"
+    problem.solve(solver=unipd.cvxpy.Solver(method="interior"), accuracy=1e-7)
+    assert stats.num_iters == 1 + problem.solver_stats.num_iters
+    with pytest.raises(InvalidInput, match="stop"):
+        problem.solve(solver=unipd.cvxpy.Solver(), stop=3)
     assert value == pytest.approx(problem.solve(solver="CLARABEL"), rel=1e-6)
 
 

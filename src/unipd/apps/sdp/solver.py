@@ -41,6 +41,7 @@ from unipd.apps.sdp.infeasibility import (
 from unipd.apps.sdp.interior_point import InteriorPoint, has_interior_points
 from unipd.apps.sdp.presolve import find_binary_lifting, list_equations
 from unipd.errors import InvalidInput
+from unipd.methods import METHODS
 from unipd.problem import Problem, ratio
 from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, recheck, solve
 from unipd.run.interruption import raise_on_signals
@@ -159,6 +160,11 @@ class Solver:
             if self.trace_bound is not None:
                 expected = "none: interior points, free variables and second-order cones need no bound on the trace"
                 raise InvalidInput("trace_bound", expected, f"{self.trace_bound:g}")
+            if self.method not in ("auto", "interior"):
+                expected = '"auto" or "interior": others take no free variables and second-order cones'
+                if isinstance(self.method, str) and self.method not in METHODS:
+                    expected = f"one of auto, interior, {', '.join(METHODS)}"
+                raise InvalidInput("method", expected, repr(self.method))
             return self._solve_interior(self.stop)
         analysis, trace = self._analyse()
         if self.method != "auto" or self.trace_bound is not None:
