@@ -32,6 +32,7 @@ LIBRARYS_OWN = {
     ("SdpCost", "cost_map"),
     ("OutcomeMap", "pauli_map"),
     ("GroupNuclearBall", "_parts"),
+    ("SchattenSquared", "values"),
 }
 """Attributes that a constructor makes of numbers; the map of a semidefinite program is also its problem's."""
 _SDP = SdpMap((2, 2), Entries.from_matrices([np.diag([1.0, 2.0]), np.eye(2)]), 2)
@@ -59,6 +60,7 @@ OTHERS = [
     sharp.Spectrahedron(2),
     sharp.TraceBall(2),
     sharp.SpectralBall((2, 2)),
+    sharp.SchattenSquared((2, 2), 3.0),
     sharp.WeightedNuclearBall(np.ones(2), np.ones(2)),
 ]
 
