@@ -154,3 +154,14 @@ def test_names_in_the_table_of_equations_cite_the_paper(documented) -> None:
     table = set(re.findall(r"`(unipd\.[\w.]+)`", (DOCS / "equations.md").read_text(encoding="utf-8")))
     for name in table & set(documented):
         assert re.search(r"paper|supplement|Theorem|Algorithm|Definition", str(documented[name][1])), name
+
+
+def test_formulas_in_ascii_are_set(names) -> None:
+    set_formulas = import_module("ascii_docstrings").set_formulas
+    rate = set_formulas("optimal O(eps^(-2/(1+3 nu))) calls")
+    assert rate == r"optimal \ :math:`O(\varepsilon^{-2/(1+3 \nu)})`\  calls"
+    search = set_formulas("starts at M_{k-1}, xbar averages x^*(lambda-hat_k)")
+    assert search.count(":math:") == 3
+    assert r"x^{*}(\hat\lambda_{k})" in search
+    for prose in ("A proof (Theorem 4.2, (10))", "the method's step", "after 2 trials"):
+        assert set_formulas(prose) == prose
