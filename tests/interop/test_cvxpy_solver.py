@@ -106,7 +106,7 @@ def test_both_forms_satisfy_the_optimality_conditions(seed, is_primal):
 
 
 def statuses():
-    x, X = cp.Variable(3), cp.Variable((3, 3), PSD=True)
+    x, X, M = cp.Variable(3), cp.Variable((3, 3), PSD=True), np.random.default_rng(2).standard_normal((10, 3))
     return [
         (cp.Problem(cp.Minimize(x[0]), [x >= 1, x[0] <= 0]), "infeasible"),
         (cp.Problem(cp.Minimize(cp.norm(x)), [cp.sum(x) == 1, cp.sum(x) == 2]), "infeasible"),
@@ -122,6 +122,7 @@ def statuses():
         (cp.Problem(cp.Minimize(cp.norm1(x)), [x[0] + x[1] >= 1, x[0] + x[1] <= -1]), "infeasible"),
         (cp.Problem(cp.Minimize(cp.sum_squares(x)), [cp.norm(x) <= 1, cp.sum(x) >= 10]), "infeasible"),
         (cp.Problem(cp.Minimize(cp.sum(cp.huber(x - 3))), [x >= 0, cp.sum(x) == -1]), "infeasible"),
+        (cp.Problem(cp.Minimize(cp.sum(cp.huber(M @ x - 1))), [M[0] @ x >= 1, M[0] @ x <= -1]), "infeasible"),
         (cp.Problem(cp.Minimize(cp.sum_squares(x[0]) - x[1]), [x[1] >= 0]), "unbounded"),
         (cp.Problem(cp.Minimize(cp.sum(cp.huber(x[:2])) - x[2]), [x >= 0]), "unbounded"),
     ]

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from unipd._typing import Array
 from unipd.apps.sdp.cones import EPS, bound_rounding, measure_margins, measure_size, split_blocks
@@ -143,6 +144,9 @@ def _project_on_face(data: SdpData, parts: list[Array], share: float) -> Ray | N
     whole = columns.matrix(data.unit_constraints, data.size)
     masks = [_nonzero(block, part, share) for block, part in zip(data.blocks, parts, strict=True)]
     is_free, vector = columns.join(masks) > 0.0, columns.join(parts)
+    kinds = [np.full_like(mask, block.kind == FREE) for block, mask in zip(data.blocks, masks, strict=True)]
+    is_unlimited = columns.join(kinds) > 0.0
+    is_free &= ~(is_unlimited & _is_alone(whole[data.equal], is_free))
     vector[~is_free] = 0.0
     is_active = (_growth(data, whole @ vector) >= -share) & (np.diff(whole[:, is_free].indptr) > 0)
     rows = whole[is_active]
@@ -158,6 +162,13 @@ def _project_on_face(data: SdpData, parts: list[Array], share: float) -> Ray | N
     rate = -ray.objective / (float(np.linalg.norm(data.cost.value)) or 1.0)
     keeps_others = _growth(data, whole @ vector)[~is_active].max(initial=-math.inf) <= 0.0
     return ray if keeps_others and 2.0 * movement < rate and movement <= min(inside) else None
+
+
+def _is_alone(table: Any, is_free: Array) -> Array:
+    """Return which columns are the only ones among those chosen with an entry in some row: zero where it is."""
+    kept = sp.coo_array(table[:, is_free])
+    is_single = np.bincount(kept.row, minlength=table.shape[0]) == 1
+    return np.bincount(np.flatnonzero(is_free)[kept.col[is_single[kept.row]]], minlength=is_free.size) > 0
 
 
 def _list_distinct(table: Any) -> list[int]:

@@ -283,7 +283,8 @@ class Solver:
         if proof is not None and proof.is_conclusive:
             return _replace_point(result, separated_result(self.program, proof, self.accuracy, started))
         direction = None if math.isfinite(state.kept_bound) else data.point(parts)
-        ray = None if direction is None else find_ray(data, direction) or self._seek_ray(stop)
+        remaining = None if stop is None else remaining_budget(stop, result)
+        ray = None if direction is None else find_ray(data, direction) or self._seek_ray(remaining)
         if ray is not None:
             return _replace_point(result, self._follow_ray(ray, stop, started))
         note = result.message if result.status is Status.STALLED else Status.STALLED.message
