@@ -340,16 +340,16 @@ def _write_image(
 
     The arrays are those of :meth:`unipd.protocols.MapDefaults.image_lines`.
     """
-    begin = starts[first]
+    begin, ends = starts[first], starts[1:]
     for line in range(first, last):
-        low, high = starts[line], starts[line + np.uint64(1)]
+        low, high = starts[line], ends[line]
         if along.shape[1] == 1:
             factor = along[line, 0]
             for k in range(low, high):
-                out[k - begin] = factor * across[places[k], 0]
+                out[starts.dtype.type(k) - begin] = factor * across[places[k], 0]
         else:
             for k in range(low, high):
                 total = out.dtype.type(0)
                 for q in range(along.shape[1]):
                     total += along[line, q] * across[places[k], q]
-                out[k - begin] = total
+                out[starts.dtype.type(k) - begin] = total
