@@ -221,9 +221,10 @@ class Solver(ConicSolver):
             settings.EXTRA_STATS: result,
         }
         status = STATUSES.get(solution.status)
-        if status is None:
-            error = math.inf if solution.x is None else measure_error(result)
-            inexact = settings.OPTIMAL_INACCURATE if error <= INACCURATE else settings.SOLVER_ERROR
+        error = math.inf if solution.x is None else measure_error(result)
+        inexact = settings.OPTIMAL_INACCURATE if error <= INACCURATE else settings.SOLVER_ERROR
+        is_doubtful = status == settings.OPTIMAL and error > max(INACCURATE, result.accuracy)  # bounds far from x
+        if status is None or is_doubtful:
             status = settings.OPTIMAL if error <= result.accuracy else inexact
         if status not in settings.SOLUTION_PRESENT or solution.x is None or solution.y is None:
             return failure_solution(status, attributes)

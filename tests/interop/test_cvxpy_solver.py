@@ -189,6 +189,15 @@ def test_an_optimal_value_of_zero_is_no_failure(solver):
     assert problem.status == "optimal"
 
 
+def test_bounds_far_from_the_solution_excuse_no_gap(solver):
+    """Gaps of a value near 0 are relative to the cost over the whole box; CVXPY's users expect the value or 1."""
+    generator, x = np.random.default_rng(1), cp.Variable(20)
+    cost, rows = -0.5 - generator.random(20), 0.1 + generator.random((5, 20))
+    problem = cp.Problem(cp.Minimize(cost @ x), [rows @ x <= 1, x >= 0, x <= 1e10])
+    with pytest.raises(cp.error.SolverError):
+        problem.solve(solver=solver)
+
+
 def test_other_cones_and_integers_are_refused_by_name(solver):
     x, z = cp.Variable(3), cp.Variable(3, integer=True)
     for problem, name in [
