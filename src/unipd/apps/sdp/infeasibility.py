@@ -29,7 +29,7 @@ EXCLUDED_MULTIPLE = 1e10
 """Multipliers whose matrix is psd up to rounding prove infeasibility if they exclude X of this multiple of the trace
 that b requires. Multipliers of programs that X of any size approaches (weakly infeasible ones) grow with the trace that
 they exclude, and their rounding stops that near 1e8."""
-FACE_SHARES = (1e-8, 1e-4)
+NEGLIGIBLE_SHARES = (1e-8, 1e-4)
 """Entries on the diagonal of a ray, and changes of inequalities along it, that count as zero, tried in this order."""
 NEGLIGIBLE_VIOLATION = 1e-3
 """A point that violates the constraints by at most this, relative to b, counts as nearly feasible."""
@@ -98,7 +98,7 @@ def find_ray(data: SdpData, point: LowRank) -> Ray | None:
     if not 0.0 < size < math.inf:
         return None
     parts = [data.block(point, index) / size for index in range(len(data.blocks))]
-    rays = (_project_on_face(data, parts, share) for share in FACE_SHARES)
+    rays = (_project_on_face(data, parts, share) for share in NEGLIGIBLE_SHARES)
     return next((ray for ray in rays if ray is not None), None)
 
 
@@ -118,7 +118,7 @@ def pose_rays(data: SdpData, point: LowRank | None = None) -> SdpData:
     if point is not None:
         parts = [data.block(point, index) for index in range(len(data.blocks))]
         margins = [_inner_margin(*each, np.ones_like(each[1])) for each in zip(data.blocks, parts, strict=True)]
-        is_costly = np.array(margins) <= FACE_SHARES[1] * measure_size(data, point)
+        is_costly = np.array(margins) <= NEGLIGIBLE_SHARES[1] * measure_size(data, point)
         chosen = [block for block, costly in zip(data.blocks, is_costly, strict=True) if costly]
         heads = [[block.start] if block.kind == SECOND_ORDER else range(data.order)[block.rows] for block in chosen]
         places = np.array([place for part in heads for place in part], np.int64)
