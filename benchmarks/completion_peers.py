@@ -32,7 +32,7 @@ import scipy.sparse as sp
 import unipd
 from figures import note
 from unipd._typing import FloatArray
-from unipd._util.blas import limit_blas_threads
+from unipd._util.threads import limit_blas_threads
 from unipd.apps.completion import ball_formulation, factored_norm_method, norm_problem
 from unipd.apps.completion.fitted_model import ranking_metrics
 from unipd.apps.completion.ratings import join_ratings

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from figures import note
-from unipd._util.thread_pool import run_chunks
+from unipd._util.threads import run_chunks
 from unipd.atoms import LowRank
 from unipd.maps import Sampling
 from unipd.maps import sampling as pattern

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from unipd._typing import Array, IntArray, Shape
-from unipd._util import blas
+from unipd._util import arrays
 from unipd._util.printing import ReprMixin
 
 
@@ -354,7 +354,7 @@ def inner_product(direction: Any, atom: Any) -> float:
     10.0
     """
     if isinstance(atom, np.ndarray):
-        return float(blas.dot(np.asarray(direction), atom).real)
+        return float(arrays.dot(np.asarray(direction), atom).real)
     return float(atom.inner(direction))
 
 
@@ -382,7 +382,7 @@ def norm(atom: Any) -> float:
         right = left if atom.hermitian else atom.right * atom.weights
         gram = (atom.left.conj().T @ left) * (atom.right.conj().T @ right).conj()
         return math.sqrt(max(float(gram.sum().real), 0.0))
-    return blas.norm(atom.values if isinstance(atom, SparsePoint) else np.asarray(atom))
+    return arrays.norm(atom.values if isinstance(atom, SparsePoint) else np.asarray(atom))
 
 
 _SMALL = 10_000

@@ -13,7 +13,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd.atoms import Blocks, LowRank, SparsePoint, dense
 from unipd.couplings import AtLeast, AtMost, Equality
 from unipd.couplings.base import ConvexLoss, CouplingBase, as_coupling

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unipd._util.entrywise import l1_threshold
+from unipd._util.arrays import l1_threshold
 from unipd.couplings import (
     AtMost,
     Box,

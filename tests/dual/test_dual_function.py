@@ -17,7 +17,7 @@ from support.oracles import Wrapped
 from support.references import LOSSES, SETS, constrained_reference, loss_reference
 from unipd import Problem
 from unipd._typing import Array
-from unipd._util.blas import inner
+from unipd._util.arrays import inner
 from unipd.couplings import AtMost, Equality
 from unipd.dual import DualValue, call_oracle, dual_space, dual_value, evaluate, lower_bound, proximal_step
 from unipd.methods import Certificate

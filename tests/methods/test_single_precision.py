@@ -10,7 +10,7 @@ import pytest
 import scipy
 
 from unipd import MaxIterations, Problem, Status, sharp, solve
-from unipd._util.blas import norm
+from unipd._util.arrays import norm
 from unipd.atoms import as_array
 from unipd.couplings import Huber, LeastSquares
 

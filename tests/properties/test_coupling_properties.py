@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from couplings.registry import CASES, LOSSES, SETS, names
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd.protocols import Coupling, Loss
 
 every_case = pytest.mark.parametrize("case", CASES, ids=names(CASES))

@@ -14,7 +14,7 @@ import pytest
 from support.oracles import Wrapped, answer_at
 from support.runs import constrained_problem, same_run, spectral_problem, vector_problem
 from unipd import MaxIterations, Problem, Status, solve
-from unipd._util.thread_pool import run_chunks, run_on_threads
+from unipd._util.threads import run_chunks, run_on_threads
 from unipd.atoms import LowRank
 from unipd.errors import OracleError
 from unipd.maps import DenseMatrix

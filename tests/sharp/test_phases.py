@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd._util.entrywise import phase
+from unipd._util.arrays import phase
 from unipd.atoms import SparsePoint
 from unipd.sharp import GroupBall, L1Ball, L2Ball, LInfBall, LpBall, euclidean, largest, scatter_point, unit
 

@@ -12,7 +12,7 @@ from scipy.spatial.distance import pdist
 from support.known_optima import KNOWN
 from unipd import AccUniPDGrad, Problem, UniPDGrad, iterate, theory
 from unipd._typing import Array
-from unipd._util.blas import inner
+from unipd._util.arrays import inner
 from unipd.couplings import LeastSquares, WeightedLeastSquares
 from unipd.dual import evaluate, proximal_step
 from unipd.methods.universal import analytic_smoothness

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -37,6 +38,36 @@ def is_small(*arguments: Any) -> bool:
     return all(getattr(each, "size", 0) <= SMALL for each in arguments)
 
 
+def njit(*functions: Callable[P, R], **options: Any) -> Any:
+    """Return ``numba.njit`` of the function, or with these options; the first compilation of a process is logged.
+
+    Numba is imported here, with the first kernel.
+    """
+    _announce_compilation()
+    import numba
+
+    return numba.njit(*functions, **options)
+
+
+COMPILATION = "compiling kernels, once on this machine (unipd doctor --compile compiles all of them ahead)"
+
+
+@cache
+def _announce_compilation() -> None:
+    """Log the first compilation of this process when it begins."""
+    from numba.core import event
+
+    class Announcement(event.Listener):
+        def on_start(self, event: Any) -> None:
+            log_once()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    log_once = cache(lambda: logging.getLogger(__name__).info(COMPILATION))
+    event.register("numba:compile", Announcement())
+
+
 def compile_lazily(
     *, reorder: bool = False, plain: Callable[..., Any] | None = None
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -52,8 +83,6 @@ def compile_lazily(
         def kernel() -> Any:
             if not can_compile():
                 return function
-            from unipd._util.compiler import njit
-
             return njit(cache=True, nogil=True, fastmath=REORDER if reorder else False)(function)
 
         @wraps(function)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, Shape
-from unipd._util import blas
+from unipd._util import arrays
 from unipd.errors import InvalidInput
 
 _PRECISIONS = tuple(np.dtype(kind) for kind in (np.float64, np.float32, np.complex128, np.complex64))
@@ -73,7 +73,7 @@ def all_finite(array: Array) -> bool:
     >>> all_finite(np.array([1.0, 1e300])), all_finite(np.array([1.0, np.nan]))
     (True, False)
     """
-    return math.isfinite(blas.dot(array, array).real) or bool(np.isfinite(array).all())
+    return math.isfinite(arrays.dot(array, array).real) or bool(np.isfinite(array).all())
 
 
 def real_array(name: str, value: Any, **kwargs: Any) -> Array:

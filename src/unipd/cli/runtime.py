@@ -52,7 +52,7 @@ def thread_limit(count: int | None) -> Generator[None]:
     if count is None:
         yield
         return
-    from unipd._util.blas import limit_threads
+    from unipd._util.threads import limit_threads
 
     before = {name: os.environ[name] for name in THREADS if name in os.environ}
     os.environ.update(dict.fromkeys(THREADS, str(count)))  # for child processes and libraries not loaded yet
@@ -186,7 +186,7 @@ def announce_compilation(*, quiet: bool) -> Generator[None]:
     if quiet:
         yield
         return
-    logger, printer = logging.getLogger("unipd._util.compiler"), _Printer()
+    logger, printer = logging.getLogger("unipd._util.lazy"), _Printer()
     level = logger.level
     logger.setLevel(logging.INFO)
     logger.addHandler(printer)

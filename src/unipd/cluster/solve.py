@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray
-from unipd._util.blas import limit_threads
 from unipd._util.context import Communicator, use_communicator
+from unipd._util.threads import limit_threads
 from unipd.cluster.communicator import Ranks, contiguous_bounds
 from unipd.cluster.consistency import FailureConsensus, require_same, require_same_file
 from unipd.cluster.environment import threads_for

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.entrywise import clip_modulus, phase, precision, shrink, total
+from unipd._util.arrays import clip_modulus, phase, precision, shrink, total
 from unipd.couplings.base import ENTRY_ROUNDING, BoundedSlackLoss
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.blas import inner
+from unipd._util.arrays import inner
 from unipd.couplings.base import ConvexSet, Rescaling, require_like, require_set
 from unipd.protocols import Coupling
 

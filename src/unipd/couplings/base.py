@@ -18,8 +18,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.blas import inner, norm
-from unipd._util.entrywise import precision, rounding_of
+from unipd._util.arrays import inner, norm, precision, rounding_of
 from unipd._util.printing import ReprMixin
 from unipd.errors import InvalidInput
 from unipd.protocols import Adapted, Coupling

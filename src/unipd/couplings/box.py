@@ -8,7 +8,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.entrywise import total
+from unipd._util.arrays import total
 from unipd.couplings.base import ConvexSet, Rescaling, require_real, require_shape, row_factors
 from unipd.errors import InvalidInput
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd.couplings.base import ConvexSet, Rescaling, domain_rounding, require_like, row_factors
 from unipd.errors import InvalidInput
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.blas import norm
-from unipd._util.entrywise import clip_modulus, phase, precision, scale_rows, total
+from unipd._util.arrays import clip_modulus, norm, phase, precision, scale_rows, total
 from unipd.couplings.base import ENTRY_ROUNDING, BoundedSlackLoss
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.blas import inner
-from unipd._util.entrywise import scale_rows, total
+from unipd._util.arrays import inner, scale_rows, total
 from unipd.couplings.base import ConvexLoss
 from unipd.errors import InvalidInput
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.blas import norm
-from unipd._util.entrywise import scale_rows, total
+from unipd._util.arrays import norm, scale_rows, total
 from unipd.couplings.base import ConvexLoss, require_real, require_shape
 from unipd.errors import InvalidInput
 

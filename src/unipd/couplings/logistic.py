@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.entrywise import precision, scale_rows, total
+from unipd._util.arrays import precision, scale_rows, total
 from unipd.couplings.base import ENTRY_ROUNDING, BoundedSlackLoss, require_real
 
 NEWTON_STEPS = 7

@@ -8,8 +8,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.blas import norm
-from unipd._util.entrywise import clip_modulus, l1_threshold, project_moduli_l1, shrink, total
+from unipd._util.arrays import clip_modulus, l1_threshold, norm, project_moduli_l1, shrink, total
 from unipd.couplings.base import ConvexSet, Rescaling, common_factor, require_like, row_factors
 from unipd.couplings.box import Box
 from unipd.couplings.relations import Equality

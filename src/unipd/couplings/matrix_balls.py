@@ -9,7 +9,7 @@ import numpy as np
 
 from unipd._typing import Array, Shape
 from unipd._util import validate
-from unipd._util.entrywise import clip_modulus, l1_threshold, project_moduli_l1, shrink, total
+from unipd._util.arrays import clip_modulus, l1_threshold, project_moduli_l1, shrink, total
 from unipd.couplings.base import ConvexSet
 from unipd.errors import InvalidInput
 

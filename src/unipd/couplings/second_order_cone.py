@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray
-from unipd._util.blas import norm
+from unipd._util.arrays import norm
 from unipd.couplings.base import ConvexSet, Rescaling, common_factor, domain_rounding, require_real
 from unipd.errors import InvalidInput
 

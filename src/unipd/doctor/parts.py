@@ -15,7 +15,7 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd._util.validate import has_parts
 from unipd.couplings.base import as_coupling
 from unipd.doctor.report import (

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd._util.context import current_context
 from unipd._util.lazy import can_compile
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle, UnipdError

@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, IntArray
-from unipd._util.compiler import njit
 from unipd._util.context import RunContext, change_context, current_context
-from unipd._util.lazy import REORDER
-from unipd._util.thread_pool import available_threads, run_on_threads
+from unipd._util.lazy import REORDER, njit
+from unipd._util.threads import available_threads, run_on_threads
 from unipd.dual.function import (
     DualPoint,
     DualSpace,

@@ -13,9 +13,9 @@ import scipy
 
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray, Shape
-from unipd._util import blas, validate
+from unipd._util import arrays, validate
 from unipd._util.lazy import compile_lazily
-from unipd._util.thread_pool import CACHE_ENTRIES
+from unipd._util.threads import CACHE_ENTRIES
 from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.maps.base import Map, floating_dtype, matrix_domain, require_map, shape_error
 from unipd.maps.compose import BlockMap
@@ -103,8 +103,8 @@ class DenseMatrix(Map):
         """Return the norms of the matrix rows."""
         double = np.result_type(self.dtype, np.float64)
         with np.errstate(over="ignore"):
-            if self.matrix.shape[1] > blas.ENTRIES:
-                squares = np.array([blas.dot(row, row).real for row in self.matrix])
+            if self.matrix.shape[1] > arrays.ENTRIES:
+                squares = np.array([arrays.dot(row, row).real for row in self.matrix])
             else:
                 squares = np.einsum("ij,ij->i", self.matrix, self.matrix.conj(), dtype=double).real
         norms = np.sqrt(squares)

@@ -18,9 +18,9 @@ import scipy
 
 from unipd import atoms
 from unipd._typing import Array, IntArray
-from unipd._util import blas, validate
+from unipd._util import arrays, validate
 from unipd._util.lazy import can_compile
-from unipd._util.thread_pool import CACHE_ENTRIES, available_threads, share
+from unipd._util.threads import CACHE_ENTRIES, available_threads, share
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating_dtype
 from unipd.spectral.operators import OperatorDefaults
@@ -120,8 +120,8 @@ class Pattern:
     def to_scipy(self, values: Array) -> Any:
         """Return the lines with given values as a SciPy CSR array; equal positions are not added up."""
         kind = np.int32 if max(self.size, self.width) < 2**31 else np.int64
-        arrays = (values, self.places.astype(kind), self.starts.astype(kind))
-        return scipy.sparse.csr_array(arrays, shape=(self.lines, self.width))
+        parts = (values, self.places.astype(kind), self.starts.astype(kind))
+        return scipy.sparse.csr_array(parts, shape=(self.lines, self.width))
 
     def product(self, values: Array, x: Array) -> Array:
         """Return M x for a vector or the columns of a block."""
@@ -153,7 +153,7 @@ class Pattern:
             matrix = self.to_scipy(values.copy())
             matrix.sum_duplicates()
             values = matrix.data
-        return float(blas.dot(values, values).real)
+        return float(arrays.dot(values, values).real)
 
     def _gather(self, values: Array, x: Array) -> Array:
         if not can_compile():

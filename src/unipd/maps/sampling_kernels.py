@@ -20,8 +20,7 @@ import math
 import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd._util.compiler import njit
-from unipd._util.lazy import REORDER
+from unipd._util.lazy import REORDER, njit
 from unipd.maps.pauli.simd import fetch_and_increment, pointer
 from unipd.spectral.kernels import (
     may_stop,

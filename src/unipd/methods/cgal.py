@@ -25,7 +25,7 @@ from typing import Any
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.blas import norm
+from unipd._util.arrays import norm
 from unipd.dual import call_oracle, dual_value, evaluate, image_of, proximal_step
 from unipd.errors import InvalidInput
 from unipd.methods.base import (

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unipd._typing import Array, FloatArray
-from unipd._util.blas import RIDGE, factor_definite, norm
+from unipd._util.arrays import RIDGE, factor_definite, norm
 from unipd.atoms import LowRank, apply, scale_atom
 from unipd.dual import evaluate, oracle_errors
 from unipd.errors import InvalidInput

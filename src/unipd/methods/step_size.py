@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
 from unipd._typing import Array
-from unipd._util.blas import inner
+from unipd._util.arrays import inner
 from unipd.errors import InvalidInput
 from unipd.problem import Problem
 from unipd.protocols import Loss

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray
-from unipd._util.blas import norm
+from unipd._util.arrays import norm
 from unipd.errors import InvalidInput
 from unipd.run import Result
 from unipd.run.result import ProblemFacts, problem_facts

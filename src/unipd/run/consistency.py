@@ -12,7 +12,7 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd._util.context import current_context
 from unipd.atoms import Blocks, LowRank, dense, inner_product
 from unipd.dual import double_direction, evaluate, lower_bound, oracle_errors

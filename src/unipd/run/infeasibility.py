@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd.errors import UnboundedOracle
 from unipd.maps.base import adjoint_norm
 from unipd.memory import peak_memory

@@ -18,7 +18,7 @@ import numpy as np
 from unipd import dual as dual_function
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.blas import inner
+from unipd._util.arrays import inner
 from unipd._util.context import change_context, current_communicator, current_context
 from unipd.atoms import Blocks, combination, dense, inner_product, scale_atom
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle

@@ -13,7 +13,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.blas import norm
+from unipd._util.arrays import norm
 from unipd.atoms import Blocks, LowRank
 from unipd.dual import DualPoint, dual_point, evaluate
 from unipd.errors import InvalidInput

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.blas import norm
+from unipd._util.arrays import norm
 from unipd._util.printing import format_value, html_table, plain_table
 from unipd.dual import dual_space
 from unipd.memory import size_text

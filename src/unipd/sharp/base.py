@@ -16,7 +16,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array, IntArray, Shape
 from unipd._util import validate
-from unipd._util.entrywise import rounding_of
+from unipd._util.arrays import rounding_of
 from unipd._util.printing import ReprMixin
 from unipd.errors import InvalidInput, OracleError
 from unipd.protocols import Adapted, OracleDefaults, SharpAnswer, SharpOracle, unwrap

@@ -12,7 +12,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Shape
 from unipd._util import validate
-from unipd._util.entrywise import rounding_of
+from unipd._util.arrays import rounding_of
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle
 from unipd.protocols import SharpAnswer
 from unipd.sharp.base import Sharp, wrong_form

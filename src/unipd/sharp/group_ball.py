@@ -8,7 +8,7 @@ import numpy as np
 
 from unipd._typing import Array, IntArray
 from unipd._util import validate
-from unipd._util.entrywise import divide_by_real
+from unipd._util.arrays import divide_by_real
 from unipd.atoms import SparsePoint
 from unipd.errors import InvalidInput
 from unipd.sharp.base import largest_above

@@ -9,7 +9,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array, Shape
 from unipd._util import validate
-from unipd._util.entrywise import phase
+from unipd._util.arrays import phase
 from unipd.errors import InvalidInput
 from unipd.sharp.base import largest_above
 from unipd.sharp.coordinates import Coordinates

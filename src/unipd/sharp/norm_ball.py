@@ -9,7 +9,7 @@ import numpy as np
 
 from unipd._typing import Array, IntArray, Shape
 from unipd._util import validate
-from unipd._util.entrywise import divide_by_real
+from unipd._util.arrays import divide_by_real
 from unipd.atoms import SparsePoint
 from unipd.sharp.base import SharpSet
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from unipd._typing import Array, Shape
 from unipd._util import validate
-from unipd._util.entrywise import phase
+from unipd._util.arrays import phase
 from unipd.errors import InvalidInput
 from unipd.sharp.norm_ball import NormBall, scatter_point
 

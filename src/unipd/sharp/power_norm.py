@@ -11,7 +11,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array, Shape
 from unipd._util import validate
-from unipd._util.entrywise import phase
+from unipd._util.arrays import phase
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
 from unipd.sharp.base import SharpFunction

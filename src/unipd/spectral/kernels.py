@@ -27,8 +27,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray
-from unipd._util.compiler import njit
-from unipd._util.lazy import REORDER
+from unipd._util.lazy import REORDER, njit
 from unipd.spectral.stopping import ROUNDING
 
 _EPS = float(np.finfo(np.float64).eps)

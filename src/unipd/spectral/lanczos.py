@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray
-from unipd._util import blas, validate
+from unipd._util import arrays, validate
 from unipd.errors import InvalidInput, OracleError
 from unipd.spectral.operators import Multiplier
 from unipd.spectral.stopping import ROUNDING, Stop
@@ -75,7 +75,7 @@ class Basis:
         """Replace the basis by (Q[:, :k] rotation) followed by given columns that are orthonormal to Q[:, :k]."""
         old, new = rotation.shape
         tail = columns.copy()
-        self.array[:, :new] = blas.product(self.array[:, :old], rotation.astype(self.array.dtype, copy=False))
+        self.array[:, :new] = arrays.product(self.array[:, :old], rotation.astype(self.array.dtype, copy=False))
         self.size = new + tail.shape[1]
         self.array[:, new : self.size] = tail
 
@@ -122,8 +122,8 @@ _MOST_SWEEPS = 4
 
 def _remove(known: Array, rest: Array) -> Array:
     """Subtract from a vector, in place, its part in the span of orthonormal columns; return the coefficients."""
-    inside = blas.product(rest.conj(), known).conj()
-    rest -= blas.product(known, inside)
+    inside = arrays.product(rest.conj(), known).conj()
+    rest -= arrays.product(known, inside)
     return inside
 
 
@@ -146,7 +146,7 @@ def length_of(vector: Array) -> float:
     5.0
     """
     parts: Array = vector.view(np.real(vector).dtype)
-    squared = float(blas.dot(parts, parts))  # unlike np.dot and @ it does not warn of overflow
+    squared = float(arrays.dot(parts, parts))  # unlike np.dot and @ it does not warn of overflow
     if _SAFE_SQUARE < squared < 1.0 / _SAFE_SQUARE:
         return math.sqrt(squared)
     size = float(np.abs(parts).max(initial=0.0))
@@ -188,10 +188,10 @@ def starting_block(start: Any, rows: int, block: int, dtype: Any, seed: int, mix
     if start is not None:
         given = _validate_start(start, rows, np.dtype(dtype))[:, :block]
         for number, column in enumerate(given.T):
-            length = math.sqrt(blas.dot(column, column).real)
+            length = math.sqrt(arrays.dot(column, column).real)
             if length > 0:
                 random = columns[:, number]
-                product = blas.dot(random, column)
+                product = arrays.dot(random, column)
                 phase = product / abs(product) if product != 0 else 1.0
                 columns[:, number] = column / length + mix * phase * random
     return columns.astype(dtype, copy=False)
@@ -333,6 +333,6 @@ def restart_size(known: int, count: int, block: int) -> int:
 
 def combine_columns(columns: Array, coefficients: Array) -> Array:
     """Return combinations of basis columns, scaled to length one (zero ones stay)."""
-    vectors = blas.product(columns, coefficients.astype(columns.dtype))
+    vectors = arrays.product(columns, coefficients.astype(columns.dtype))
     lengths = np.linalg.norm(vectors, axis=0)
     return np.asfortranarray(vectors / np.where(lengths > 0, lengths, 1.0).astype(lengths.dtype))

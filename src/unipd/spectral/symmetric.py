@@ -17,7 +17,7 @@ from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd._util.context import notify
 from unipd._util.lazy import compile_lazily, is_small
-from unipd._util.thread_pool import sum_over_rows
+from unipd._util.threads import sum_over_rows
 from unipd.errors import InvalidInput, MemoryForecastError, OracleError
 from unipd.spectral.certify.probabilistic import bracket_of_run, weight_quantile
 from unipd.spectral.operators import OperatorDefaults

@@ -11,8 +11,8 @@ import scipy
 
 from unipd import atoms
 from unipd._typing import Array
-from unipd._util import blas, validate
-from unipd._util.thread_pool import CACHE_ENTRIES
+from unipd._util import arrays, validate
+from unipd._util.threads import CACHE_ENTRIES
 from unipd.errors import InvalidInput
 from unipd.trackers.lowrank import ONE_MATRIX
 
@@ -24,7 +24,7 @@ def average_product(old: Array, gamma: float, left: Array, right: Array | None) 
     step = max(1, CACHE_ENTRIES // old.shape[1])
     for first in range(0, len(old), step):
         rows = slice(first, first + step)
-        piece = left[rows] if right is None else blas.product(left[rows], right)
+        piece = left[rows] if right is None else arrays.product(left[rows], right)
         np.multiply(old[rows], rest, out=mean[rows])
         mean[rows] += share * piece.astype(old.dtype, copy=False)
     return mean
@@ -33,14 +33,14 @@ def average_product(old: Array, gamma: float, left: Array, right: Array | None) 
 def factor_product(atom: Any, block: Array) -> tuple[Array, Array | None]:
     """Return X B as a product of two (or as one array)."""
     if isinstance(atom, atoms.LowRank):
-        return atom.left * atom.weights, blas.product(atom.right.conj().T, block)
+        return atom.left * atom.weights, arrays.product(atom.right.conj().T, block)
     return _explicit(atom) @ block, None
 
 
 def factor_left_product(block: Array, atom: Any) -> tuple[Array, Array | None]:
     """Return B X as a product of two (or as one array)."""
     if isinstance(atom, atoms.LowRank):
-        return blas.product(block, atom.left) * atom.weights, atom.right.conj().T
+        return arrays.product(block, atom.left) * atom.weights, atom.right.conj().T
     return (_explicit(atom).T @ block.T).T, None
 
 
@@ -142,8 +142,8 @@ class SketchTracker:
     @property
     def nbytes(self) -> int:
         """Bytes of the sketches and of the Gaussian matrices."""
-        arrays = (self._omega, self._theta, self._psi, self._range, self._check, self._corange)
-        return sum(array.nbytes for array in arrays if array is not None)
+        parts = (self._omega, self._theta, self._psi, self._range, self._check, self._corange)
+        return sum(part.nbytes for part in parts if part is not None)
 
     @property
     def error(self) -> float:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from unipd._util.thread_pool import available_threads, share
+from unipd._util.threads import available_threads, share
 from unipd.atoms import LowRank
 from unipd.maps.pauli import PauliMap, kernel_threads, random_paulis
 

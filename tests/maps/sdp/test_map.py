@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.linalg import aslinearoperator
 
-from unipd._util.blas import inner as dot
+from unipd._util.arrays import inner as dot
 from unipd.atoms import Blocks, LowRank, inner_product, one_hot
 from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.maps import BlockMap, DenseMatrix

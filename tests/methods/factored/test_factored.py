@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import unipd
 from unipd import couplings, maps, sharp
-from unipd._util.blas import inner
+from unipd._util.arrays import inner
 from unipd.atoms import LowRank
 from unipd.methods.factored import AugmentedLagrangian, Memory, RowFactors, factors_of
 from unipd.sharp import ProductFactors, SpectralFactors

@@ -14,7 +14,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
-from unipd._util.blas import norm
+from unipd._util.arrays import norm
 from unipd.apps.completion.problem import FLOOR, CompletionProblem, ball_formulation
 from unipd.apps.completion.side_information import SideCurvature, Step
 from unipd.apps.completion.solver import FIRST_RANK, INNER_STEPS, apply_trivial_bound

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from unipd._util import validate
-from unipd._util.blas import norm
+from unipd._util.arrays import norm
 from unipd._util.context import current_communicator
 from unipd._util.printing import ReprMixin
 from unipd.apps.completion.fitted_model import NEGLIGIBLE, FittedModel, Recommender, clip_range

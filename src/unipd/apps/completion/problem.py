@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
-from unipd._util.blas import norm
+from unipd._util.arrays import norm
 from unipd._util.context import current_communicator
 from unipd.apps.completion.ratings import IndexedRatings
 from unipd.apps.completion.side_information import SideCurvature, SideFactor, Step

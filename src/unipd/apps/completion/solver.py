@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray
-from unipd._util.blas import limit_blas_threads
 from unipd._util.context import current_communicator
+from unipd._util.threads import limit_blas_threads
 from unipd.apps.completion.problem import CompletionProblem, WarmStart, split_blocks
 from unipd.apps.completion.ratings import Index, IndexedRatings
 from unipd.atoms import Blocks, LowRank

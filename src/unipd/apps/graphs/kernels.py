@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unipd._util.compiler import njit
+from unipd._util.lazy import njit
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,7 @@ import numpy as np
 from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
-from unipd._util.thread_pool import available_threads, run_chunks
+from unipd._util.threads import available_threads, run_chunks
 from unipd.apps.sdp import SDP, SdpData
 from unipd.errors import InvalidInput
 from unipd.io import Graph

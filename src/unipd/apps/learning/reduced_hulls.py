@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd._util.compiler import njit
+from unipd._util.lazy import njit
 from unipd.run import Result, recheck
 from unipd.run.result import ProblemFacts
 from unipd.spectral import RIGOROUS

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.blas import inner
+from unipd._util.arrays import inner, precision
 from unipd._util.context import notify
-from unipd._util.entrywise import precision
 from unipd.apps.tomography.fixed_rank import PROMISING, REGULARISATION, SETTLED, FixedRank, drop_vanished_columns
 from unipd.atoms import LowRank
 from unipd.dual import oracle_errors

@@ -19,7 +19,7 @@ import scipy
 import scipy.sparse as sp
 
 from unipd._typing import Array
-from unipd._util.blas import norm
+from unipd._util.arrays import norm
 from unipd.apps.sdp.cones import (
     choose_size,
     combine_to_identity,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd.atoms import apply
 from unipd.dual import DualPoint, evaluate, oracle_errors
 from unipd.errors import InvalidInput

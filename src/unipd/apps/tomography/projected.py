@@ -27,7 +27,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd._util.context import notify
 from unipd.atoms import LowRank, apply
 from unipd.dual import DualValue, evaluate, oracle_errors

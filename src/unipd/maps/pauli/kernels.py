@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unipd._util.compiler import njit
+from unipd._util.lazy import njit
 from unipd.maps.pauli.layout import ROW
 from unipd.maps.pauli.simd import (
     advance,

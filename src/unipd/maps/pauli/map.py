@@ -19,7 +19,7 @@ from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.lazy import can_compile
-from unipd._util.thread_pool import available_threads, share
+from unipd._util.threads import available_threads, share
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map
 from unipd.maps.pauli import strings

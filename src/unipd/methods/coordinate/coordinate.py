@@ -11,7 +11,7 @@ import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
-from unipd._util.blas import norm
+from unipd._util.arrays import norm
 from unipd.atoms import Blocks, dense
 from unipd.dual import evaluate, oracle_errors
 from unipd.errors import InvalidInput

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from unipd._util.compiler import njit
-from unipd._util.lazy import REORDER
+from unipd._util.lazy import REORDER, njit
 
 
 @njit(cache=True, inline="always")

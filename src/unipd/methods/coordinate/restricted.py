@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd._util.blas import RIDGE, factor_definite
+from unipd._util.arrays import RIDGE, factor_definite
 from unipd.couplings import ConvexLoss
 from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem

@@ -12,7 +12,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd.dual import DualPoint, double_direction, dual_point, evaluate, image_of, oracle_errors
 from unipd.errors import OracleError
 from unipd.methods.base import (

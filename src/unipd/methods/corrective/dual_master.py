@@ -23,7 +23,7 @@ import numpy as np
 import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd._util.blas import factor_definite
+from unipd._util.arrays import factor_definite
 from unipd.methods.base import relative_eps
 from unipd.methods.corrective.model import Bundle, as_complex, as_real
 from unipd.methods.step_size import ARMIJO, backtrack

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd._util.blas import RIDGE, factor_definite, inner, solve_system
+from unipd._util.arrays import RIDGE, factor_definite, inner, solve_system
 from unipd.errors import OracleError
 from unipd.methods.corrective.model import Bundle, as_real
 from unipd.methods.step_size import ARMIJO, backtrack

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unipd._typing import Array, FloatArray
-from unipd._util.blas import norm
+from unipd._util.arrays import norm
 from unipd.methods.corrective.master import minimize_quadratic
 from unipd.methods.corrective.model import Bundle, as_complex, as_real
 from unipd.problem import Problem

@@ -15,9 +15,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm, precision
 from unipd._util.context import notify
-from unipd._util.entrywise import precision
 from unipd._util.lazy import compile_lazily
 from unipd.atoms import Blocks, LowRank, apply
 from unipd.dual import DualPoint, oracle_errors

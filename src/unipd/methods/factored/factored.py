@@ -10,7 +10,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.blas import inner
+from unipd._util.arrays import inner
 from unipd.dual import DualPoint, double_direction, evaluate
 from unipd.errors import InvalidInput
 from unipd.methods.base import FAR_FROM_FEASIBLE, ORACLE_SHARE, Counts, WarmPoint, empty_certificate

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd.sharp.spectral.factors import Preconditioner
 
 if TYPE_CHECKING:

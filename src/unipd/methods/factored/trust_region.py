@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, IntArray
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd._util.context import notify
 from unipd._util.lazy import compile_lazily
-from unipd._util.thread_pool import sum_over_rows
+from unipd._util.threads import sum_over_rows
 from unipd.atoms import apply
 from unipd.methods.factored.augmented_lagrangian import FactoredState, objective_scale, stationarity
 from unipd.methods.factored.fixed_diagonal import RowFactors

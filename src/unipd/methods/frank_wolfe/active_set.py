@@ -20,7 +20,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
-from unipd._util.blas import inner
+from unipd._util.arrays import inner
 from unipd.atoms import Atom
 from unipd.dual import (
     DualValue,

@@ -9,7 +9,7 @@ from typing import Any
 from unipd import atoms
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.blas import inner
+from unipd._util.arrays import inner
 from unipd.dual import (
     DualValue,
     call_oracle,

@@ -16,7 +16,7 @@ import numpy as np
 from unipd import theory
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.blas import inner
+from unipd._util.arrays import inner
 from unipd._util.context import out_of_time
 from unipd.dual import (
     DualPoint,

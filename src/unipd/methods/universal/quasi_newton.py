@@ -28,7 +28,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.blas import inner
+from unipd._util.arrays import inner
 from unipd._util.context import out_of_time
 from unipd.dual import DualPoint, call_oracle, dual_point, dual_value, evaluate, image_of
 from unipd.errors import InvalidInput

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd.problem import Problem
 from unipd.protocols import declares
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from unipd._typing import Array, Shape
-from unipd._util.blas import inner, norm
+from unipd._util.arrays import inner, norm
 from unipd.atoms import Blocks, LowRank, apply, apply_adjoint, dense
 from unipd.sharp.spectral.operators import hermitian_twice
 

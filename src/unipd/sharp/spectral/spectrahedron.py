@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from unipd._util import validate
-from unipd._util.entrywise import rounding_of
+from unipd._util.arrays import rounding_of
 from unipd.errors import InvalidInput
 from unipd.sharp.spectral.base import HermitianSharp, SquaredSharp, eigenvalues
 from unipd.sharp.spectral.factors import SpectralFactors

@@ -40,7 +40,7 @@ import numpy as np
 import scipy
 
 from unipd._typing import Array
-from unipd._util import blas, validate
+from unipd._util import arrays, validate
 from unipd.errors import InvalidInput
 from unipd.spectral.lanczos import divide_by_length, gaussian, length_of
 from unipd.spectral.operators import Gram, Multiplier, Products, exponent_of, finite_bound
@@ -309,7 +309,7 @@ class _Recurrence:
         while len(self.alpha) < steps:
             image = self._products.forward(self._current[:, np.newaxis])[:, 0]
             image = image - (self.beta[-1] if self.beta else 0.0) * self._previous
-            diagonal = float(blas.dot(self._current, image).real)
+            diagonal = float(arrays.dot(self._current, image).real)
             image = self._free(image - diagonal * self._current)  # after the rounding of the others
             length = length_of(image)
             self.size = max(self.size, abs(diagonal) + length)
@@ -325,6 +325,6 @@ class _Recurrence:
         if self._deflate is None:
             return vector
         for _ in range(2):
-            inside = blas.product(vector.conj(), self._deflate).conj()
-            vector = vector - blas.product(self._deflate, inside)
+            inside = arrays.product(vector.conj(), self._deflate).conj()
+            vector = vector - arrays.product(self._deflate, inside)
         return vector

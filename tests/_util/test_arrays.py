@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unipd._util import blas
+from unipd._util import arrays
 
 KINDS = [np.float32, np.float64, np.complex64, np.complex128]
 SHAPES = [
@@ -49,15 +49,15 @@ def test_dot_conjugates_the_first(dtype: type, size: int) -> None:
     rng = np.random.default_rng(size)
     x, y = numbers(rng, (size,), dtype), numbers(rng, (size,), dtype)
     exact = np.vdot(x.astype(np.complex128), y.astype(np.complex128))
-    assert abs(blas.dot(x, y) - exact) <= 4.0 * np.finfo(dtype).eps * np.linalg.norm(x) * np.linalg.norm(y)
+    assert abs(arrays.dot(x, y) - exact) <= 4.0 * np.finfo(dtype).eps * np.linalg.norm(x) * np.linalg.norm(y)
 
 
 def test_dot_of_matrices_and_gaps() -> None:
     rng = np.random.default_rng(2)
     x, y = rng.standard_normal((600, 200)), rng.standard_normal((600, 200))
-    assert blas.dot(x, y) == pytest.approx(float(np.sum(x * y)), rel=1e-12)
-    assert blas.dot(x.T[::-1], y.T[::-1]) == pytest.approx(float(np.sum(x * y)), rel=1e-12)
-    assert blas.dot(x, y.astype(np.float32)) == pytest.approx(float(np.sum(x * y)), rel=1e-5)
+    assert arrays.dot(x, y) == pytest.approx(float(np.sum(x * y)), rel=1e-12)
+    assert arrays.dot(x.T[::-1], y.T[::-1]) == pytest.approx(float(np.sum(x * y)), rel=1e-12)
+    assert arrays.dot(x, y.astype(np.float32)) == pytest.approx(float(np.sum(x * y)), rel=1e-5)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
@@ -65,7 +65,7 @@ def test_dot_of_matrices_and_gaps() -> None:
 def test_dot_of_what_is_not_finite_is_silent(value: float, size: int) -> None:
     x = np.ones(size)
     x[size // 2] = value
-    assert not np.isfinite(blas.dot(x, x))
+    assert not np.isfinite(arrays.dot(x, x))
 
 
 @pytest.mark.parametrize("dtype", KINDS)
@@ -73,7 +73,7 @@ def test_dot_of_what_is_not_finite_is_silent(value: float, size: int) -> None:
 def test_products_of_all_shapes(dtype: type, first: tuple[int, ...], second: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
     a, b = numbers(rng, first, dtype), numbers(rng, second, dtype)
-    found = blas.product(a, b)
+    found = arrays.product(a, b)
     exact = a.astype(np.complex128) @ b.astype(np.complex128)
     allowed = 8.0 * np.finfo(dtype).eps * (np.abs(a).astype(float) @ np.abs(b).astype(float))
     assert found.dtype == dtype
@@ -84,20 +84,20 @@ def test_products_of_all_shapes(dtype: type, first: tuple[int, ...], second: tup
 def test_columns_in_the_order_of_fortran() -> None:
     rng = np.random.default_rng(1)
     basis = np.asfortranarray(rng.standard_normal((20_000, 4)))[:, 1:]
-    np.testing.assert_allclose(blas.product(basis, np.ones(3)), basis.sum(axis=1), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(arrays.product(basis, np.ones(3)), basis.sum(axis=1), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("sizes", [(16_000, 24_000), (9000, 8000), (160_000, 8000)])
 def test_sizes_that_do_not_fit_are_refused(sizes: tuple[int, int]) -> None:
     one, other = (np.ones(size) for size in sizes)
     with pytest.raises(ValueError, match=r"shape|size|dimension|mismatch"):
-        blas.dot(one, other)
+        arrays.dot(one, other)
     with pytest.raises(ValueError, match="mismatch"):
-        blas.product(np.ones((2, sizes[0])), other)
+        arrays.product(np.ones((2, sizes[0])), other)
 
 
 @pytest.mark.parametrize("dtype", KINDS)
-@pytest.mark.parametrize(("first", "second"), [pair for pair in SHAPES if np.prod(pair[0]) > blas.ENTRIES])
+@pytest.mark.parametrize(("first", "second"), [pair for pair in SHAPES if np.prod(pair[0]) > arrays.ENTRIES])
 def test_no_piece_is_large(dtype: type, first: tuple[int, ...], second: tuple[int, ...]) -> None:
     """What BLAS gets is small enough for one thread, unless both are large, and never a row at a time."""
     seen: list[tuple[int, ...]] = []
@@ -112,10 +112,10 @@ def test_no_piece_is_large(dtype: type, first: tuple[int, ...], second: tuple[in
                 options["out"] = tuple(np.asarray(each) for each in options["out"])
             return getattr(ufunc, method)(*plain, **options)
 
-    blas.product(np.ones(first, dtype).view(Watched), np.ones(second, dtype).view(Watched))
-    limits = (blas.ENTRIES, blas.PRODUCTS)
+    arrays.product(np.ones(first, dtype).view(Watched), np.ones(second, dtype).view(Watched))
+    limits = (arrays.ENTRIES, arrays.PRODUCTS)
     if np.dtype(dtype).kind == "c":
-        limits = (blas.ENTRIES // 2, blas.PRODUCTS // 4)
+        limits = (arrays.ENTRIES // 2, arrays.PRODUCTS // 4)
     (rows, inner, columns) = (int(np.prod(first[:-1])), first[-1], int(np.prod(second[1:])))
     limit = limits[min(rows, columns) > 1]
     if limit * max(rows, inner, columns) < 8 * rows * inner * columns:  # pieces of less than eight rows
@@ -128,8 +128,8 @@ def test_no_piece_is_large(dtype: type, first: tuple[int, ...], second: tuple[in
 SLEEPERS = '''
 import os, time
 import numpy as np
-from unipd._util import blas
-from unipd._util.blas import inner
+from unipd._util import arrays
+from unipd._util.arrays import inner
 from unipd._util.validate import all_finite
 
 def others(works):
@@ -148,14 +148,14 @@ works = {}
 for kind in (np.float32, np.float64, np.complex64, np.complex128):
     x, tall, small = np.ones(300_000, kind), np.ones((60_000, 20), kind, order="F"), np.ones((20, 7), kind)
     for name, work, *given in (
-        ("dot", blas.dot, x, x),
+        ("dot", arrays.dot, x, x),
         ("inner", inner, x, x),
         ("finite", all_finite, x),
-        ("tall", blas.product, tall, small),
-        ("vector", blas.product, tall, small[:, 0]),
-        ("column", blas.product, tall, small[:, :1]),
-        ("wide", blas.product, tall.T, tall[:, :2]),
-        ("outer", blas.product, small[:1, :1], x[None, :]),
+        ("tall", arrays.product, tall, small),
+        ("vector", arrays.product, tall, small[:, 0]),
+        ("column", arrays.product, tall, small[:, :1]),
+        ("wide", arrays.product, tall.T, tall[:, :2]),
+        ("outer", arrays.product, small[:1, :1], x[None, :]),
     ):
         works[f"{kind.__name__} {name}"] = lambda work=work, given=given: work(*given)
 for work in works.values():
@@ -184,4 +184,4 @@ def test_products_of_column_major_matrices():
     expected = float(np.sum(first * second))
     for one in (first, np.asfortranarray(first)):
         for other in (second, np.asfortranarray(second)):
-            assert blas.dot(one, other) == pytest.approx(expected, rel=1e-12)
+            assert arrays.dot(one, other) == pytest.approx(expected, rel=1e-12)

@@ -8,8 +8,8 @@ import numba
 import numpy as np
 import pytest
 
-from unipd._util import thread_pool
-from unipd._util.thread_pool import available_threads, run_chunks, run_on_threads
+from unipd._util import threads
+from unipd._util.threads import available_threads, run_chunks, run_on_threads
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -49,7 +49,7 @@ def test_work_that_a_busy_thread_has_not_begun_is_not_held():
         begun.set()
         free.wait(timeout=10)
 
-    blocked = thread_pool._pool(1).submit(busy)
+    blocked = threads._pool(1).submit(busy)
     begun.wait(timeout=10)
     array = np.ones(3)
     run_on_threads(functools.partial(np.sum, array), 2)

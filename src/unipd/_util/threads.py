@@ -1,12 +1,13 @@
-"""A pool of threads that take the chunks of a computation one after the other."""
+"""Threads: a pool that takes the chunks of a computation one after the other, and limits for libraries."""
 
 from __future__ import annotations
 
 import itertools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -120,3 +121,46 @@ def share(threads: int, work: Callable[[IntArray], Any]) -> None:
     """
     counter = np.zeros(1, np.int64)
     run_on_threads(lambda: work(counter), threads)
+
+
+def limit_blas_threads(count: int, user_api: str | None = "blas") -> AbstractContextManager[Any]:
+    """Return a context with at most ``count`` BLAS threads (``user_api=None``: OpenMP too), given threadpoolctl.
+
+    >>> with limit_blas_threads(1):
+    ...     pass
+    """
+    try:
+        controller = _thread_controller(*(name in sys.modules for name in ("scipy.linalg", "sklearn", "numba")))
+    except ImportError:
+        return nullcontext()
+    return controller.limit(limits=count, user_api=user_api)
+
+
+@cache
+def _thread_controller(*loaded: bool) -> Any:
+    """Return what limits the threads of all libraries; finding them takes milliseconds, so once per set of packages."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def limit_threads(count: int) -> Generator[None]:
+    """Limit BLAS, OpenMP and, if it is loaded, Numba to ``count`` threads.
+
+    >>> with limit_threads(1):
+    ...     pass
+    """
+    with limit_blas_threads(count, None):
+        if "numba" not in sys.modules:
+            yield
+            return
+        import numba
+        from numba.core import config
+
+        before, most = numba.get_num_threads(), int(vars(config)["NUMBA_NUM_THREADS"])
+        numba.set_num_threads(max(1, min(count, most)))
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)
