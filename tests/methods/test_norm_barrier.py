@@ -11,7 +11,7 @@ import unipd
 from unipd import Problem, solve
 from unipd.maps import DenseMatrix, Sampling
 from unipd.methods import Centring, NormBarrier
-from unipd.sharp import NuclearNormOnBall, NuclearNormSquared
+from unipd.sharp import NormOnBall, NuclearBall, NuclearNormOnBall, NuclearNormSquared
 
 
 def completion(seed: int, shape: tuple[int, int] = (12, 10), rank: int = 2, weight: float = 1.0) -> Problem:
@@ -91,7 +91,8 @@ def test_a_ball_without_a_feasible_point_is_infeasible() -> None:
     smaller = Problem(NuclearNormOnBall((12, 10), 0.9 * size, 2.0), problem.map, problem.b, "=")
     result = solve(smaller, accuracy=1e-6)
     assert result.status is unipd.Status.INFEASIBLE
-    enough = solve(Problem(NuclearNormOnBall((12, 10), 1.1 * size, 2.0), problem.map, problem.b, "="), accuracy=1e-6)
+    norm = NormOnBall(NuclearBall((12, 10), 1.1 * size), 2.0)
+    enough = solve(Problem(norm, problem.map, problem.b, "="), accuracy=1e-6)
     assert enough.method == "barrier"
     assert enough.objective == pytest.approx(2.0 * size, rel=1e-5)
 

@@ -77,6 +77,8 @@ def _add_linear(inside: SetModel, cost: Any) -> SetModel:
 
 def _norm(ball: Any, x: Any) -> Any:
     orders: dict[type, Any] = {sharp.L1Ball: 1, sharp.L2Ball: 2, sharp.LInfBall: "inf"}
+    if type(ball) is sharp.NuclearBall:
+        return cp().normNuc(x)
     if type(ball) is sharp.LpBall:
         return cp().pnorm(flatten(x), ball.exponent)
     if type(ball) not in orders:
@@ -111,8 +113,7 @@ _FORMULAS: dict[type, Callable[[Any, Any], tuple[list[Any], Any]]] = {
     sharp.NormOnBall: lambda f, x: ([_norm(f.ball, x) <= f.ball.radius], f.weight * _norm(f.ball, x)),
     sharp.Spectrahedron: lambda s, x: ([cp().trace(x) == s.trace], 0.0),
     sharp.TraceBall: lambda s, x: ([cp().trace(x) <= s.trace], 0.0),
-    sharp.NuclearBall: lambda s, x: ([cp().normNuc(x) <= s.radius], 0.0),
-    sharp.NuclearNormOnBall: lambda f, x: ([cp().normNuc(x) <= f.radius], f.scale * cp().normNuc(x)),
+    sharp.NuclearBall: lambda s, x: ([_norm(s, x) <= s.radius], 0.0),
     sharp.NuclearNormSquared: lambda f, x: ([], f.scale * cp().square(cp().normNuc(x))),
 }
 """Constraints and objective at x of an oracle of this class."""

@@ -98,18 +98,6 @@ class Coordinates:
         """Whether some group has several entries."""
         return self.weights.size < self.members.size
 
-    def with_cost(self, linear: float = 0.0, quadratic: float = 0.0) -> Coordinates:
-        """Return the coordinates with f = w N + v N^2.
-
-        Parameters
-        ----------
-        linear
-            w.
-        quadratic
-            v.
-        """
-        return replace(self, linear=linear, quadratic=quadratic)
-
     def restrict(self, groups: IntArray) -> Coordinates:
         """Return the same set over some groups; ``members`` still names entries of the whole x.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from unipd.protocols import SharpAnswer
 from unipd.sharp.base import SharpFunction
 from unipd.sharp.coordinates import Coordinates
 from unipd.sharp.lp_ball import L1Ball
-from unipd.sharp.norm_ball import NormBall
 
 
 class NormOnBall(SharpFunction):
@@ -26,7 +26,7 @@ class NormOnBall(SharpFunction):
     Parameters
     ----------
     ball
-        The ball, which gives both the norm and X.
+        The ball, of vectors or of matrices, which gives both the norm and X.
     weight
         The weight w > 0.
 
@@ -46,14 +46,23 @@ class NormOnBall(SharpFunction):
     8.0
     """
 
-    def __init__(self, ball: NormBall, weight: float = 1.0) -> None:
-        if not isinstance(ball, NormBall):
-            expected = "a norm ball of vectors (NuclearNormOnBall is the nuclear norm on its ball)"
-            raise InvalidInput("ball", expected, type(ball).__name__)
+    def __init__(self, ball: Any, weight: float = 1.0) -> None:
+        validate.has_parts("ball", ball, "a norm ball of unipd.sharp", ("norm", "radius"))
         super().__init__(ball.shape)
         self.ball = ball
         self.weight = validate.positive("weight", weight)
-        self.real_only = ball.real_only
+        self.real_only, self.takes_operators = ball.real_only, ball.takes_operators
+        self.hermitian, self.certification = ball.hermitian, ball.certification
+
+    @property
+    def radius(self) -> float:
+        """The radius r of the ball."""
+        return self.ball.radius
+
+    @property
+    def exact(self) -> bool:
+        """Exact when the ball's oracle is."""
+        return self.ball.exact
 
     @property
     def inner_parts(self) -> tuple[Any, ...]:
@@ -65,28 +74,54 @@ class NormOnBall(SharpFunction):
         """As many as an atom of the ball."""
         return self.ball.atom_entries
 
+    def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Return the ball's maximiser, or the origin when y is short."""
+        return self._subtract_norm(self.ball(direction, tolerance=tolerance, start=start))
+
+    def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Return r max(0, ||y||_* - w), without a maximiser where the ball needs none."""
+        return self._subtract_norm(self.ball.value(direction, tolerance=tolerance, start=start))
+
+    def call_certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Return the answer with the strongest certificate that the ball's oracle offers."""
+        return self._subtract_norm(self.ball.call_certified(direction, tolerance=tolerance, start=start))
+
+    def _subtract_norm(self, answer: SharpAnswer) -> SharpAnswer:
+        """Return the answer for f from that of the ball, whose value is r ||y||_* up to its error."""
+        excess = answer.value - self.maximum()
+        if excess > 0.0:
+            return replace(answer, value=excess, objective=self.maximum())
+        origin = None if answer.atom is None else atoms.scale_atom(answer.atom, 0.0)
+        return replace(answer, atom=origin, value=0.0, error=max(0.0, excess + answer.error))
+
     def maximiser(self, direction: Array) -> Any:
         """Return the ball's maximiser, or the origin when y is short."""
-        atom = self.ball.maximiser(direction)
-        return atom if self.ball.dual_norm(direction) > self.weight else atoms.scale_atom(atom, 0.0)
+        return self(direction).atom
 
     def coordinates(self) -> Coordinates | None:
         """Return the ball's coordinates with the cost w N(x)."""
         ball = self.ball.coordinates()
-        return None if ball is None else ball.with_cost(linear=self.weight)
+        return None if ball is None else replace(ball, linear=self.weight)
 
     def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
         """Return the ball's best vertices, where f = w r."""
         return self.ball.best_vertices(direction, count, above + self.maximum())
 
-    def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
-        """Return r max(0, ||y||_* - w), without a maximiser."""
-        excess = self.ball.dual_norm(self._validate_direction(direction)) - self.weight
-        return SharpAnswer(None, self.ball.radius * max(0.0, excess), self.maximum() if excess > 0 else 0.0)
+    def factors(self) -> Any:
+        """Return the ball's factors with the objective w (||U||^2 + ||V||^2) / 2, where the norm is nuclear."""
+        ball = self.ball.factors()
+        return None if ball is None else replace(ball, weight=self.weight)
+
+    def nuclear_slope(self, size: float) -> float | None:
+        """Return w for the nuclear norm."""
+        return None if self.factors() is None else self.weight
 
     def objective(self, x: Any) -> float:
         """Return w ||x||."""
-        return self.weight * self.ball.norm(np.asarray(atoms.dense(x)))
+        size = self.ball.norm(x if self.takes_operators else np.asarray(atoms.dense(x)))
+        if size is None:
+            raise InvalidInput("x", f"a finite matrix of shape {self.shape}")
+        return self.weight * size
 
     def support(self, direction: Any) -> float:
         """Return r ||y||_*."""
@@ -125,8 +160,3 @@ class L1NormOnBall(NormOnBall):
 
     def __init__(self, shape: int | Shape, radius: float = 1.0, weight: float = 1.0) -> None:
         super().__init__(L1Ball(shape, radius), weight)
-
-    @property
-    def radius(self) -> float:
-        """The radius r of the ball."""
-        return self.ball.radius

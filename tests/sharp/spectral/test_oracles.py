@@ -18,6 +18,7 @@ from unipd.errors import OracleError
 from unipd.sharp import (
     Fantope,
     GroupNuclearBall,
+    NormOnBall,
     NuclearBall,
     NuclearNormOnBall,
     NuclearNormSquared,
@@ -33,6 +34,7 @@ LANCZOS = Engine(solver="lanczos")
 SHAPE, SIZE = (6, 9), 7
 ROWS, COLUMNS = np.linspace(0.5, 2.0, 6), np.linspace(1.0, 3.0, 9)
 GROUPS = ([0, 3, 4], [1, 2], [5, 6, 7, 8])
+ON_BALL = " on its ball"
 
 
 def oracles(**options: Any) -> dict[str, Any]:
@@ -40,7 +42,10 @@ def oracles(**options: Any) -> dict[str, Any]:
     return {
         "nuclear": NuclearBall(SHAPE, 2.0, **options),
         "squared": NuclearNormSquared(SHAPE, 0.5, **options),
-        "norm on a ball": NuclearNormOnBall(SHAPE, 2.0, 0.5, **options),
+        "nuclear on its ball": NuclearNormOnBall(SHAPE, 2.0, 0.5, **options),
+        "weighted on its ball": NormOnBall(WeightedNuclearBall(ROWS, COLUMNS, 2.0, **options), 0.5),
+        "group on its ball": NormOnBall(GroupNuclearBall(SHAPE, GROUPS, 2.0, **options), 0.5),
+        "spectral on its ball": NormOnBall(SpectralBall(SHAPE, 2.0), 0.5),
         "weighted": WeightedNuclearBall(ROWS, COLUMNS, 2.0, **options),
         "group": GroupNuclearBall(SHAPE, GROUPS, 2.0, **options),
         "spectrahedron": Spectrahedron(SIZE, 3.0, **options),
@@ -53,7 +58,8 @@ def oracles(**options: Any) -> dict[str, Any]:
 
 
 NAMES = tuple(oracles())
-SETS = tuple(name for name in NAMES if name not in ("squared", "norm on a ball", "schatten 3", "schatten inf"))
+OBJECTIVES = ("squared", "schatten 3", "schatten inf", *(name for name in NAMES if name.endswith(ON_BALL)))
+SETS = tuple(name for name in NAMES if name not in OBJECTIVES)
 
 
 def truth(name: str, direction: Any) -> float:
@@ -64,8 +70,8 @@ def truth(name: str, direction: Any) -> float:
         return 2.0 * singular(y)[0]
     if name == "squared":
         return singular(y)[0] ** 2 / 2.0
-    if name == "norm on a ball":
-        return 2.0 * max(0.0, singular(y)[0] - 0.5)
+    if name.endswith(ON_BALL):
+        return max(0.0, truth(name.removesuffix(ON_BALL), direction) - 2.0 * 0.5)
     if name == "weighted":
         return 2.0 * singular(y / np.sqrt(np.outer(ROWS, COLUMNS)))[0]
     if name == "group":
@@ -326,11 +332,12 @@ def test_membership_by_factors_is_membership_of_the_matrix(name: str, seed: int,
 
 
 def naive_contains(name: str, x: Any, tolerance: float = 1e-4) -> bool:
+    name = name.removesuffix(ON_BALL)
     if name in ("squared", "schatten 3", "schatten inf"):
         return True
     if name == "spectral":
         return bool(np.linalg.norm(x, 2) <= 2.0 + tolerance)
-    if name in ("nuclear", "norm on a ball", "weighted", "group"):
+    if name in ("nuclear", "weighted", "group"):
         scaled = x * np.sqrt(np.outer(ROWS, COLUMNS)) if name == "weighted" else x
         parts = [scaled[:, group] for group in GROUPS] if name == "group" else [scaled]
         return bool(sum(np.linalg.norm(part, "nuc") for part in parts) <= 2.0 + tolerance)

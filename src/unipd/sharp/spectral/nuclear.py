@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from unipd._util import validate
 from unipd._util.printing import short_repr
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
+from unipd.sharp.norm_on_ball import NormOnBall
 from unipd.sharp.spectral.base import SingularSharp, SquaredSharp, singular_values
 from unipd.sharp.spectral.factors import NuclearNormFactors, SpectralFactors
 
@@ -80,7 +80,7 @@ class NuclearBall(SingularSharp):
         return size is not None and size <= self.radius * (1.0 + tolerance)
 
 
-class NuclearNormOnBall(NuclearBall):
+class NuclearNormOnBall(NormOnBall):
     """f(X) = w ||X||_* over {||X||_* <= r}; [Y]^# = r u v^* if sigma_1 > w, else 0, conjugate r max(0, sigma_1 - w).
 
     Parameters
@@ -112,53 +112,7 @@ class NuclearNormOnBall(NuclearBall):
     """
 
     def __init__(self, shape: Shape, radius: float = 1.0, weight: float = 1.0, **options: Any) -> None:
-        super().__init__(shape, radius, **options)
-        self.scale = validate.positive("weight", weight)
-
-    def __repr__(self) -> str:
-        return f"{super().__repr__()[:-1]}, weight={short_repr(self.scale)})"
-
-    @property
-    def degree(self) -> float | None:
-        """The conjugate is not homogeneous."""
-        return None
-
-    @property
-    def linear(self) -> bool:
-        """The objective is not linear."""
-        return False
-
-    def weight(self, top: float) -> float:
-        """Return r, or 0 for a direction of norm w or less."""
-        return self.radius if top > self.scale else 0.0
-
-    def conjugate(self, top: float) -> float:
-        """Return r max(0, sigma - w)."""
-        return self.radius * max(top - self.scale, 0.0)
-
-    def objective(self, x: Any) -> float:
-        """Return w ||X||_*."""
-        size = self.norm(x)
-        if size is None:
-            raise InvalidInput("x", f"a finite matrix of shape {self.shape}")
-        return self.scale * size
-
-    def support(self, direction: Any) -> float:
-        """Return r sigma_1."""
-        return NuclearBall(self.shape, self.radius, engine=self.engine).support(direction)
-
-    def maximum(self) -> float:
-        """Return w r."""
-        return self.scale * self.radius
-
-    def nuclear_slope(self, size: float) -> float | None:
-        """Return w; None for subclasses with other norms."""
-        return self.scale if type(self).norm is NuclearBall.norm else None
-
-    def factors(self) -> SpectralFactors | None:
-        """Return the ball's factors with the objective w (||U||^2 + ||V||^2) / 2."""
-        ball = super().factors()
-        return None if ball is None else replace(ball, weight=self.scale)
+        super().__init__(NuclearBall(shape, radius, **options), weight)
 
 
 class NuclearNormSquared(SquaredSharp, SingularSharp):

@@ -96,10 +96,15 @@ class SpectralBall(WholeSpectrum):
         error = self.radius * rounding_allowance(matrix, float(values[0])) * values.size
         return SharpAnswer(None, self.radius * float(values.sum()), 0.0, error, products.count, RIGOROUS)
 
+    def norm(self, x: Any) -> float | None:
+        """Return ||X|| of a point, or None when it does not fit."""
+        values = singular_values(x, self.shape)
+        return None if values is None else float(values[0])
+
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Whether ||X|| <= r."""
-        values = singular_values(x, self.shape)
-        return values is not None and float(values[0]) <= self.radius * (1.0 + tolerance)
+        size = self.norm(x)
+        return size is not None and size <= self.radius * (1.0 + tolerance)
 
 
 class SchattenSquared(WholeSpectrum):
