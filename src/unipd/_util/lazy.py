@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from functools import cache, wraps
 from importlib import import_module
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,15 +38,19 @@ def is_small(*arguments: Any) -> bool:
     return all(getattr(each, "size", 0) <= SMALL for each in arguments)
 
 
-def njit(*functions: Callable[P, R], **options: Any) -> Any:
-    """Return ``numba.njit`` of the function, or with these options; the first compilation of a process is logged.
+if TYPE_CHECKING:
+    from numba import njit
+else:
 
-    Numba is imported here, with the first kernel.
-    """
-    _announce_compilation()
-    import numba
+    def njit(*functions, **options):
+        """Return ``numba.njit`` of the function, or with these options; Numba is imported here, with the first kernel.
 
-    return numba.njit(*functions, **options)
+        The first compilation of a process is logged.
+        """
+        import numba
+
+        _announce_compilation()
+        return numba.njit(*functions, **options)
 
 
 COMPILATION = "compiling kernels, once on this machine (unipd doctor --compile compiles all of them ahead)"
