@@ -20,7 +20,8 @@ from unipd.maps.pauli.layout import BLOCK_BITS, LONGEST, list_keys, longest_ligh
 from unipd.maps.pauli.map import pauli_norm_bound
 from unipd.maps.pauli.strings import bit_count
 from unipd.maps.sampling import Sampling
-from unipd.maps.sdp import SdpMap, SymmetricOperator
+from unipd.maps.sdp import SdpMap
+from unipd.spectral import SymmetricOperator
 
 
 class DistributedRows(Distributed, Map):

@@ -27,7 +27,7 @@ from unipd.io.text import (
     read_table,
     require_rows,
 )
-from unipd.maps.sdp.entries import deduplicate_entries, index_array
+from unipd.maps.sdp import deduplicate_entries, index_array
 
 
 @dataclass(frozen=True, eq=False)

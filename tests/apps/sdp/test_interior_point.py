@@ -432,7 +432,7 @@ def test_without_qics_the_extra_is_named(monkeypatch):
         raise ModuleNotFoundError(name)
 
     monkeypatch.setattr(interior_point, "import_module", import_module)
-    monkeypatch.setattr(interior_point, "find_spec", lambda name: None)
+    monkeypatch.setattr(solver, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"qics.*unipd\[sdp\]"):
         SDP(conic_data(0)).solve()
     with pytest.raises(MissingExtra, match=r"unipd\[sdp\]"):

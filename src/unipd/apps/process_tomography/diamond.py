@@ -21,7 +21,7 @@ from unipd._util import validate
 from unipd._util.printing import ReprMixin
 from unipd.apps.process_tomography.channel import as_channel
 from unipd.apps.sdp import SDP
-from unipd.apps.sdp.interior_point import has_interior_points
+from unipd.apps.sdp.solver import has_interior_points
 from unipd.errors import InvalidInput
 from unipd.maps.channel import unpack
 

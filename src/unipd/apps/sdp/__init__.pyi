@@ -12,13 +12,13 @@ from unipd.apps.sdp.cones import measure_margins
 from unipd.apps.sdp.cones import measure_size
 from unipd.apps.sdp.data import TraceBound
 from unipd.apps.sdp.interior_point import ConicForm
-from unipd.apps.sdp.formats import data_from_sdpa
+from unipd.apps.sdp.data import data_from_sdpa
 from unipd.apps.sdp.formulation import analyse
 from unipd.apps.sdp.formulation import bound_from_diagonals
 from unipd.apps.sdp.infeasibility import find_ray
 from unipd.apps.sdp.infeasibility import find_separation
-from unipd.apps.sdp.presolve import find_binary_lifting
-from unipd.apps.sdp.presolve import find_face
+from unipd.apps.sdp.formulation import find_binary_lifting
+from unipd.apps.sdp.formulation import find_face
 from unipd.apps.sdp.solver import FallbackRule
 from unipd.apps.sdp.solver import estimate_seconds
 from unipd.apps.sdp.template import find_template

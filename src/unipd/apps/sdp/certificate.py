@@ -6,17 +6,16 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd.apps.sdp.cones import EPS, Proof, Prover, choose_size, measure_gap_scale, move_into_cone
+from unipd.apps.sdp.cones import EPS, Prover, choose_size, measure_gap_scale, move_into_cone
 from unipd.apps.sdp.data import NONNEGATIVE, PSD, SECOND_ORDER, SdpData
 from unipd.apps.sdp.program import SDP
-from unipd.apps.sdp.solver import describe_point, dimacs_errors
+from unipd.apps.sdp.solver import describe_point, measure_point
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem, SedumiProblem, read_solution
@@ -71,15 +70,48 @@ def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, r
     started, program = time.perf_counter(), as_program(problem)
     data, accuracy = program.data, validate.positive("accuracy", accuracy)
     multipliers, given = _read_dual(data, dual)
-    point, distance = _project(data, given if x is None else x)
-    figures = _measure_point(data, point)
-    largest_size = math.nan if point is None else choose_size(data, point)
-    prover = Prover(data, rigorous, largest_size)
-    slack = accuracy * figures.scale if point is not None else 0.0
+    projected, outside = _project(data, given if x is None else x)
+    point = measure_point(data, projected)
+    scale = math.nan if projected is None else measure_gap_scale(data, point.objective)
+    prover = Prover(data, rigorous, math.nan if projected is None else choose_size(data, projected))
+    slack = accuracy * scale if projected is not None else 0.0
     proof = prover.prove(multipliers, slack)
-    if not figures.objective - proof.value <= slack:
+    if not point.objective - proof.value <= slack:
         proof = max(proof, prover.prove(-multipliers, slack), key=lambda found: found.value)
-    return _make_result(program, proof, point, figures, distance, accuracy, rigorous, started)
+    sign, violation = -1.0 if program.maximise else 1.0, data.relative_norm(point.violation)
+    rounding = EPS * (abs(proof.value) + abs(program.constant)) if rigorous and program.constant else 0.0
+    proved = "All rounding is counted." if rigorous else "Rounding is counted in the factorisation of the slack."
+    kind, condition = proof.trace.condition(proof.kind)
+    note = f" {proved}{condition}" if proof.kind == RIGOROUS else condition
+    extras = describe_point(data, point, proof.dual, proof.margin, proof.trace, outside)
+    result = Result(
+        status=Status.SOLVED,
+        note="Certified to the requested accuracy: feasibility and duality gap were computed anew." + note,
+        x=projected,
+        image=point.image,
+        dual=proof.dual,
+        objective=sign * point.objective + program.constant,
+        dual_bound=sign * (proof.value - rounding) + program.constant,
+        gap=math.nan if projected is None else ratio(point.objective - proof.value, scale),
+        infeasibility=violation / data.feasibility_scale,
+        violation=violation,
+        bound_kind=kind,
+        accuracy=accuracy,
+        method="certify",
+        seconds=time.perf_counter() - started,
+        peak_memory_bytes=peak_memory(),
+        extras=extras | {"rounding_counted": rigorous},
+        facts=ProblemFacts(
+            problem=repr(program),
+            maximise=program.maximise,
+            scale=scale,
+            feasibility_scale=data.feasibility_scale,
+        ),
+    )
+    missing = f"Not certified to the requested accuracy of {accuracy:g}."
+    if projected is None:
+        missing = "The bound is proved, but without X there is no gap to certify."
+    return recheck(result, Status.STALLED, missing + note)
 
 
 def as_program(problem: Any) -> SDP:
@@ -144,75 +176,3 @@ def _project(data: SdpData, x: Any) -> tuple[LowRank | None, float]:
         elif block.kind == SECOND_ORDER:
             outside = max(outside, float(np.linalg.norm(part[1:])) - float(part[0]))
     return data.point([move_into_cone(block, part) for block, part in zip(data.blocks, parts, strict=True)]), outside
-
-
-@dataclass(frozen=True, eq=False)
-class _PointFigures:
-    """Figures of X; NaN without one."""
-
-    objective: float
-    image: Array
-    violation: Array
-    infeasibility: float
-    scale: float
-    """What the gap is relative to."""
-
-
-def _measure_point(data: SdpData, point: LowRank | None) -> _PointFigures:
-    if point is None:
-        unknown = np.full(data.size, math.nan)
-        return _PointFigures(math.nan, unknown, unknown, math.nan, math.nan)
-    both = data.cost_and_constraints.image(point)
-    objective, image = float(both[0]), both[1:]
-    violation = data.violation(image)
-    infeasibility = data.relative_norm(violation) / data.feasibility_scale
-    return _PointFigures(objective, image, violation, infeasibility, measure_gap_scale(data, objective))
-
-
-def _make_result(
-    program: SDP,
-    proof: Proof,
-    point: LowRank | None,
-    figures: _PointFigures,
-    distance: float,
-    accuracy: float,
-    rigorous: bool,
-    started: float,
-) -> Result:
-    """Return the result: solved if gap and infeasibility are within the accuracy."""
-    data, sign = program.data, -1.0 if program.maximise else 1.0
-    rounding = EPS * (abs(proof.value) + abs(program.constant)) if rigorous and program.constant else 0.0
-    errors = dimacs_errors(data, figures.violation, proof.dual, point, proof.margin, figures.objective)
-    outside = max(distance, 0.0) / (1.0 + float(np.abs(data.b).max()))
-    proved = "All rounding is counted." if rigorous else "Rounding is counted in the factorisation of the slack."
-    kind, condition = proof.trace.condition(proof.kind)
-    note = f" {proved}{condition}" if proof.kind == RIGOROUS else condition
-    result = Result(
-        status=Status.SOLVED,
-        note="Certified to the requested accuracy: feasibility and duality gap were computed anew." + note,
-        x=point,
-        image=figures.image,
-        dual=proof.dual,
-        objective=sign * figures.objective + program.constant,
-        dual_bound=sign * (proof.value - rounding) + program.constant,
-        gap=math.nan if point is None else ratio(figures.objective - proof.value, figures.scale),
-        infeasibility=figures.infeasibility,
-        violation=data.relative_norm(figures.violation),
-        bound_kind=kind,
-        accuracy=accuracy,
-        method="certify",
-        seconds=time.perf_counter() - started,
-        peak_memory_bytes=peak_memory(),
-        extras=describe_point(data, point, proof.dual, (errors[0], outside, *errors[2:]), proof.trace)
-        | {"rounding_counted": rigorous},
-        facts=ProblemFacts(
-            problem=repr(program),
-            maximise=program.maximise,
-            scale=figures.scale,
-            feasibility_scale=data.feasibility_scale,
-        ),
-    )
-    if point is None:
-        missing = "The bound is proved, but without X there is no gap to certify."
-        return recheck(result, Status.STALLED, missing + note)
-    return recheck(result, Status.STALLED, f"Not certified to the requested accuracy of {accuracy:g}." + note)

@@ -12,8 +12,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array
 from unipd.apps.sdp.cones import EPS, bound_rounding, measure_margins, measure_size, split_blocks
-from unipd.apps.sdp.data import FREE, PSD, SECOND_ORDER, Block, SdpData
-from unipd.apps.sdp.formats import Columns
+from unipd.apps.sdp.data import FREE, PSD, SECOND_ORDER, Block, Columns, SdpData
 from unipd.atoms import LowRank
 from unipd.maps.sdp import Entries
 from unipd.memory import peak_memory

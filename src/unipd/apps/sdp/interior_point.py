@@ -11,7 +11,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +27,7 @@ from unipd.apps.sdp.cones import (
     move_into_cone,
     split_blocks,
 )
-from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData
-from unipd.apps.sdp.formats import Columns, to_equations
+from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, Columns, SdpData, to_equations
 from unipd.errors import MissingExtra
 from unipd.methods.base import Certificate, Counts, State, empty_certificate, measure_point
 from unipd.problem import Problem
@@ -44,11 +42,6 @@ ORDINARY_COST, ORDINARY_SIDE = 8, 16
 """Costs and right-hand sides of sizes up to two to this power, up and down, are left in their unit."""
 SHIFTS = (1e-15, 1e-13, 1e-11)
 """Shares of the largest diagonal entry added to the equations of that move until they factorise."""
-
-
-def has_interior_points() -> bool:
-    """Whether QICS is installed."""
-    return find_spec("qics") is not None
 
 
 def load_qics() -> Any:

@@ -17,18 +17,17 @@ from unipd import io, run
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import change_context
-from unipd.apps.sdp.data import SdpData, list_blocks
-from unipd.apps.sdp.formats import data_from_sdpa, data_from_sedumi, sdpa_from_data, sedumi_from_data
-from unipd.apps.sdp.formulation import WarmStart, analyse
+from unipd.apps.sdp.data import SdpData, data_from_sdpa, data_from_sedumi, list_blocks, sdpa_from_data, sedumi_from_data
+from unipd.apps.sdp.formulation import WarmStart, analyse, find_contradiction
 from unipd.apps.sdp.infeasibility import infeasible_result
-from unipd.apps.sdp.presolve import find_contradiction
 from unipd.apps.sdp.solver import Solver
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem, read_sdpa, write_sdpa
-from unipd.maps.sdp import Entries, SymmetricOperator
+from unipd.maps.sdp import Entries
 from unipd.problem import Problem
 from unipd.run import Result
 from unipd.run.checkpoint.checkpoint import checkpoint_for
+from unipd.spectral import SymmetricOperator
 
 _SENSES = ("=", "==", "<=", ">=")
 _OPTIONS = ("trace_bound", "rank", "seed", "stop", "callback", "verbose", "start", "checkpoint", "every", "resume")
@@ -172,11 +171,14 @@ class SDP:
         >>> program.data.lower, program.data.upper
         (array([1.]), array([inf]))
         """
-        objective, matrices = _matrix("C", C), _matrices(A)
+        if sp.issparse(A) or np.isscalar(A):
+            raise InvalidInput("A", "a list of symmetric matrices, one per constraint", type(A).__name__)
+        if len(A) == 0:
+            expected = 'at least one constraint (tr X <= a alone is A=[np.eye(n)], b=[a], senses="<=")'
+            raise InvalidInput("A", expected, "none")
+        objective = _matrix("C", C)
         order = int(objective.shape[0])
-        for index, matrix in enumerate(matrices):
-            if matrix.shape != (order, order):
-                raise InvalidInput(f"A[{index}]", f"shape {(order, order)}, that of C", f"shape {matrix.shape}")
+        matrices = [_matrix(f"A[{index}]", matrix, order) for index, matrix in enumerate(A)]
         cost, constraints = Entries.from_matrices([objective], "C"), Entries.from_matrices(matrices, "A")
         right = validate.real_array("b", b, shape=(len(matrices),)).astype(np.float64)
         below, above = _bounds(right, senses, lower)
@@ -254,27 +256,14 @@ class SDP:
             validate.positive("trace_bound", trace_bound)
         if method in ("auto", "factored", "interior"):
             _check_options(options)
-        with _open_checkpoint(options) as remaining:
-            return self._solve(accuracy, method, trace_bound, rank, seed, stop, remaining)
-
-    def _solve(
-        self,
-        accuracy: float,
-        method: Any,
-        trace_bound: float | None,
-        rank: int | None,
-        seed: int,
-        stop: run.StoppingRule | None,
-        options: dict[str, Any],
-    ) -> Result:
-        """Solve after the arguments have been checked."""
         started = time.perf_counter()
-        contradiction = find_contradiction(self.data, accuracy)
-        if contradiction is not None:
-            return infeasible_result(self, contradiction.message, accuracy, started, contradiction.dual)
-        start = None if options.get("start") is None else WarmStart.read(self.data, options["start"])
-        remaining = {name: value for name, value in options.items() if name != "start"}
-        return Solver(self, accuracy, method, trace_bound, rank, seed, stop, start, remaining).solve()
+        with _open_checkpoint(options) as remaining:
+            contradiction = find_contradiction(self.data, accuracy)
+            if contradiction is not None:
+                return infeasible_result(self, contradiction.message, accuracy, started, contradiction.dual)
+            given = remaining.pop("start", None)
+            start = None if given is None else WarmStart.read(self.data, given)
+            return Solver(self, accuracy, method, trace_bound, rank, seed, stop, start, remaining).solve()
 
     def block(self, x: Any, index: int) -> Array:
         """Return one block of X = R R^T: a matrix, or a vector.
@@ -330,31 +319,24 @@ def _check_options(options: dict[str, Any]) -> None:
 @contextmanager
 def _open_checkpoint(options: dict[str, Any]) -> Generator[dict[str, Any]]:
     """Let one checkpoint serve every run inside; yield the options without those of the checkpoint."""
-    settings = {name: value for name, value in options.items() if name in ("every", "resume")}
     if options.get("checkpoint") is None:  # resume without a checkpoint is refused by the run
         yield options
         return
-    remaining = {name: value for name, value in options.items() if name not in (*settings, "checkpoint")}
-    with checkpoint_for(options["checkpoint"], **settings) as checkpoint, change_context(checkpoint=checkpoint):
-        yield remaining
+    path, settings = (
+        options.pop("checkpoint"),
+        {name: options.pop(name) for name in ("every", "resume") if name in options},
+    )
+    with checkpoint_for(path, **settings) as checkpoint, change_context(checkpoint=checkpoint):
+        yield options
 
 
-def _matrix(name: str, given: Any) -> Any:
-    """Return a square matrix as an array or SciPy sparse."""
+def _matrix(name: str, given: Any, order: int | None = None) -> Any:
+    """Return a square matrix, of this order if it is given, as an array or SciPy sparse."""
     found: Any = given if sp.issparse(given) else validate.real_array(name, given)
     if found.ndim != 2 or found.shape[0] != found.shape[1] or found.shape[0] == 0:
         raise InvalidInput(name, "a symmetric matrix", f"shape {found.shape}")
-    return found
-
-
-def _matrices(A: Any) -> list[Any]:
-    """Return the matrices of the constraints, at least one."""
-    if sp.issparse(A) or np.isscalar(A):
-        raise InvalidInput("A", "a list of symmetric matrices, one per constraint", type(A).__name__)
-    found = [_matrix(f"A[{index}]", matrix) for index, matrix in enumerate(A)]
-    if not found:
-        expected = 'at least one constraint (tr X <= a alone is A=[np.eye(n)], b=[a], senses="<=")'
-        raise InvalidInput("A", expected, "none")
+    if order is not None and found.shape[0] != order:
+        raise InvalidInput(name, f"shape {(order, order)}, that of C", f"shape {found.shape}")
     return found
 
 

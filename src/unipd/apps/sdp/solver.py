@@ -9,7 +9,8 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from unipd.apps.sdp.cones import (
     split_blocks,
 )
 from unipd.apps.sdp.data import PSD, SdpData, TraceBound
-from unipd.apps.sdp.formulation import Analysis, WarmStart, analyse
+from unipd.apps.sdp.formulation import Analysis, WarmStart, analyse, find_binary_lifting, list_equations
 from unipd.apps.sdp.infeasibility import (
     Ray,
     describe_direction,
@@ -38,8 +39,8 @@ from unipd.apps.sdp.infeasibility import (
     separated_result,
     unbounded_result,
 )
-from unipd.apps.sdp.interior_point import InteriorPoint, has_interior_points
-from unipd.apps.sdp.presolve import find_binary_lifting, list_equations
+from unipd.apps.sdp.interior_point import InteriorPoint
+from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.methods import METHODS
 from unipd.problem import Problem, ratio
@@ -110,6 +111,11 @@ class FallbackRule(StoppingRule):
     def __call__(self, info: IterationInfo) -> Status | None:
         """Return the status of a stall after these iterations."""
         return Status.STALLED if info.iteration >= self.iterations else None
+
+
+def has_interior_points() -> bool:
+    """Whether QICS is installed, which takes the steps."""
+    return find_spec("qics") is not None
 
 
 def estimate_seconds(data: SdpData) -> float:
@@ -239,18 +245,16 @@ class Solver:
         if not (result.status.success and has_dense_blocks(data)):
             return result
         proof = Prover(data, is_rounding_counted=False, size=math.nan).prove(result.dual, 0.0)
-        objective = sign * (result.objective - self.program.constant)
-        gap = ratio(objective - proof.value, problem_facts(result).scale or 1.0)
+        gap = ratio(sign * (result.objective - self.program.constant) - proof.value, problem_facts(result).scale or 1.0)
         if not abs(gap) <= self.accuracy:
             return result
-        errors = dimacs_errors(data, data.violation(result.image), proof.dual, result.x, proof.margin, objective)
         return replace(
             result,
             dual=proof.dual,
             dual_bound=sign * proof.value + self.program.constant,
             gap=gap,
             bound_kind=proof.kind,
-            extras=describe_point(data, result.x, proof.dual, errors, proof.trace),
+            extras=describe_point(data, measure_point(data, result.x), proof.dual, proof.margin, proof.trace),
             note=Status.SOLVED.message,
         )
 
@@ -351,29 +355,27 @@ class Solver:
         if lifting is not None:
             x, dual, trace = None if x is None else lifting.point(x), lifting.dual(data, dual), lifting.trace(data.size)
         kind, condition = trace.condition(kind)
-        both = np.full(data.size + 1, math.nan) if x is None else data.cost_and_constraints.image(x)
-        objective, image = float(both[0]), both[1:]
-        violation = data.violation(image)
-        errors = dimacs_errors(data, violation, dual, x, bottom, objective)
+        point = measure_point(data, x)
+        violation = data.relative_norm(point.violation)
         final = replace(
             result,
             x=x,
-            image=image,
+            image=point.image,
             dual=dual,
-            objective=sign * objective + program.constant,
+            objective=sign * point.objective + program.constant,
             dual_bound=sign * bound + program.constant,
-            gap=problem.relative_gap(objective, bound),
+            gap=problem.relative_gap(point.objective, bound),
             bound_kind=kind,
-            infeasibility=data.relative_norm(violation) / data.feasibility_scale,
-            violation=data.relative_norm(violation),
-            extras=describe_point(data, x, dual, errors, trace),
+            infeasibility=violation / data.feasibility_scale,
+            violation=violation,
+            extras=describe_point(data, point, dual, bottom, trace),
             history=result.history.convert_values(problem.sharp.display_value),
             accuracy=self.accuracy,
             note=result.message + condition,
             facts=replace(
                 problem_facts(result),
                 maximise=program.maximise,
-                scale=problem.scale(objective),
+                scale=problem.scale(point.objective),
                 feasibility_scale=data.feasibility_scale,
             ),
             state=result.state if result.method == InteriorPoint.name else None,
@@ -463,12 +465,33 @@ SPECTRUM_ORDER = 300
 """Largest order of which a result keeps the eigenvalues of the slack, for its report: they take some 10 ms."""
 
 
-def describe_point(data: SdpData, x: Any, dual: Array, errors: tuple[float, ...], trace: TraceBound) -> dict[str, Any]:
-    """Return the extras of a result, as :class:`unipd.Result` lists them."""
+class Point(NamedTuple):
+    """X, perhaps None, and its figures in the units of the data, NaN without X."""
+
+    x: LowRank | None
+    objective: float
+    image: Array
+    violation: Array
+    """Distance of each <A_i, X> from its bounds."""
+
+
+def measure_point(data: SdpData, x: LowRank | None) -> Point:
+    """Return X with its figures."""
+    both = np.full(data.size + 1, math.nan) if x is None else data.cost_and_constraints.image(x)
+    return Point(x, float(both[0]), both[1:], data.violation(both[1:]))
+
+
+def describe_point(
+    data: SdpData, point: Point, dual: Array, bottom: float, trace: TraceBound, outside: float = 0.0
+) -> dict[str, Any]:
+    """Return the extras of a result, as :class:`unipd.Result` lists them.
+
+    ``bottom`` is a lower bound on the smallest eigenvalue of the slack, ``outside`` how far X was outside the cones.
+    """
     return {
         **_slack_spectrum(data, dual),
-        "rank": _numerical_rank(x),
-        "dimacs_errors": errors,
+        "rank": _numerical_rank(point.x),
+        "dimacs_errors": dimacs_errors(data, point, dual, bottom, outside),
         "trace_bound": trace.value if math.isfinite(trace.value) else None,
         "trace_bound_reason": trace.reason,
     }
@@ -483,21 +506,19 @@ def _slack_spectrum(data: SdpData, dual: Array) -> dict[str, Array]:
     return {"slack_eigenvalues": np.concatenate(known)}
 
 
-def dimacs_errors(
-    data: SdpData, violation: Array, dual: Array, x: Any, bottom: float, objective: float
-) -> tuple[float, ...]:
+def dimacs_errors(data: SdpData, point: Point, dual: Array, bottom: float, outside: float) -> tuple[float, ...]:
     """Return the six DIMACS error measures of X = R R^T and a dual vector with its exact slack matrix S.
 
-    (1) ||A(X) - b|| / (1 + max |b|); (2) how negative X is; (3) the distance of S from C - A^*(y); (4) how negative S
-    is, over 1 + max |C|; (5) the gap and (6) <X, S>, both over 1 + |primal| + |dual|. X is psd and S is computed from
-    y, so (2) and (3) are zero by construction. ``bottom`` is a lower bound on the smallest eigenvalue of S.
+    (1) ||A(X) - b|| / (1 + max |b|); (2) how negative X was, over the same; (3) the distance of S from C - A^*(y), zero
+    by construction; (4) how negative S is, over 1 + max |C|; (5) the gap and (6) <X, S>, both over 1 + |primal| +
+    |dual|.
     """
-    largest = float(np.abs(data.cost.value).max(initial=0.0))
-    product, value = math.nan if x is None else float(x.inner(data.slack(dual))), -data.support_of_bounds(dual)
-    size = 1.0 + abs(objective) + abs(value)
-    first = float(np.linalg.norm(violation)) / (1.0 + float(np.abs(data.b).max()))
-    fourth = max(0.0, -bottom) / (1.0 + largest)
-    return (first, 0.0, 0.0, fourth, (objective - value) / size, product / size)
+    right, left = (1.0 + float(np.abs(values).max(initial=0.0)) for values in (data.b, data.cost.value))
+    product = math.nan if point.x is None else float(point.x.inner(data.slack(dual)))
+    value = -data.support_of_bounds(dual)
+    size = 1.0 + abs(point.objective) + abs(value)
+    first, fourth = float(np.linalg.norm(point.violation)) / right, max(0.0, -bottom) / left
+    return (first, outside / right, 0.0, fourth, (point.objective - value) / size, product / size)
 
 
 def _numerical_rank(x: Any) -> int:
