@@ -12,8 +12,7 @@ import numpy as np
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd.apps.completion import SolverOptions, ball_formulation, norm_problem, solve_completion
-from unipd.apps.completion.minimum_norm import factored_norm_method
-from unipd.apps.completion.radius_search import root_mean_square
+from unipd.apps.completion.solver import factored_norm_method, root_mean_square
 from unipd.io.ratings import Ratings
 from unipd.maps import Sampling
 from unipd.methods import AccUniPDGrad, FrankWolfe, UniPDGrad

@@ -188,8 +188,6 @@ def test_places_are_sorted():
     assert (data.rows.tolist(), data.columns.tolist()) == ([0, 1, 1], [2, 0, 1])
     assert data.values.tolist() == [2.0, 3.0, 1.0]
     assert data.shape == (2, 3)
-    assert data.order.tolist() == [1, 2, 0]
-    assert index_ratings(as_ratings(([9, 3, 9], [1, 8, 1], [1.0, 2.0, 3.0]))).order is None
     assert rows_of(data.ratings()) == [(3, 8, 2.0), (9, 0, 3.0), (9, 1, 1.0)]
 
 

@@ -6,7 +6,7 @@ import pytest
 import unipd
 from unipd import Status
 from unipd._util.context import Communicator
-from unipd.apps.completion import SEARCH_CUT, CompletionModel, Deadline, model, radius_search
+from unipd.apps.completion import SEARCH_CUT, CompletionModel, Deadline, model, solver
 from unipd.reproduce import generate_ratings
 
 SETS = 5
@@ -48,7 +48,7 @@ def unlimited_fit(ratings):
 def clock(monkeypatch):
     found = Clock()
     monkeypatch.setattr(Communicator, "now", staticmethod(found.now))
-    for module in (radius_search, model):
+    for module in (solver, model):
         monkeypatch.setattr(module, "solve_completion", found.count_solves(module.solve_completion))
     return found
 
@@ -73,13 +73,13 @@ def test_before_the_first_trial_is_complete_the_radius_is_an_estimate(clock, rat
 def test_a_trial_that_is_cut_short_does_not_count(monkeypatch, ratings, unlimited_fit):
     from dataclasses import replace
 
-    real, seen = radius_search.solve_completion, []
+    real, seen = solver.solve_completion, []
 
     def late(*arguments):
         seen.append(real(*arguments))
         return replace(seen[-1], status=Status.TIME_LIMIT) if len(seen) > SETS else seen[-1]
 
-    monkeypatch.setattr(radius_search, "solve_completion", late)
+    monkeypatch.setattr(solver, "solve_completion", late)
     model = CompletionModel(max_seconds=1e6).fit(ratings)
     assert (len(seen), len(model.path_)) == (SETS + 1, 1)
     assert model.result_.message == SEARCH_CUT

@@ -17,8 +17,16 @@ import scipy.sparse as sp
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd.apps.completion.estimator import EstimatorBase
-from unipd.apps.completion.fitted_model import NEGLIGIBLE, FittedModel, Recommender, ranking_metrics
-from unipd.apps.completion.fold_in import FoldIn, SideModel, balanced_factors, solve_seen_row
+from unipd.apps.completion.fitted_model import (
+    NEGLIGIBLE,
+    FittedModel,
+    FoldIn,
+    Recommender,
+    SideModel,
+    balanced_factors,
+    ranking_metrics,
+    solve_seen_row,
+)
 from unipd.apps.completion.ratings import IndexedRatings, as_pairs, as_ratings, index_ratings
 from unipd.apps.completion.solver import orthogonal_factors, single_thread_if_small
 from unipd.atoms import LowRank

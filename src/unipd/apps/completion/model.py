@@ -16,30 +16,40 @@ from unipd._util import validate
 from unipd._util.arrays import norm
 from unipd._util.context import current_communicator
 from unipd._util.printing import ReprMixin
-from unipd.apps.completion.fitted_model import NEGLIGIBLE, FittedModel, Recommender, clip_range
-from unipd.apps.completion.fold_in import balanced_factors, build_fold_in
-from unipd.apps.completion.minimum_norm import factored_norm_method, solve_minimum_norm
+from unipd.apps.completion.fitted_model import (
+    NEGLIGIBLE,
+    FittedModel,
+    Recommender,
+    balanced_factors,
+    build_fold_in,
+    clip_range,
+)
 from unipd.apps.completion.problem import CompletionProblem, ModelSettings, WarmStart, fit_biases
-from unipd.apps.completion.radius_search import RadiusChoice, cross_validate_radius, root_mean_square
 from unipd.apps.completion.ratings import (
     IndexedRatings,
+    align_features,
     as_ratings,
+    feature_names,
     index_local_ratings,
     index_ratings,
     join_ratings,
 )
 from unipd.apps.completion.saved_model import fit_content, model_content, restore_fit
-from unipd.apps.completion.side_information import align_features, feature_names
 from unipd.apps.completion.solver import (
     FIRST_RANK,
     Deadline,
+    RadiusChoice,
     SolverOptions,
     add_remedy,
     apply_trivial_bound,
+    cross_validate_radius,
+    factored_norm_method,
     orthogonal_factors,
     reindex_warm_start,
+    root_mean_square,
     single_thread_if_small,
     solve_completion,
+    solve_minimum_norm,
     warm_start_from,
 )
 from unipd.atoms import Blocks

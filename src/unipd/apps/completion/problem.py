@@ -1,8 +1,11 @@
-"""The completion problem for given ratings and any radius: model, factored form, preconditioner, biases alone."""
+"""The completion problem for given ratings, in both formulations: model, side information, factored form."""
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,23 +16,33 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.arrays import norm
 from unipd._util.context import current_communicator
+from unipd._util.threads import limit_blas_threads
 from unipd.apps.completion.ratings import IndexedRatings
-from unipd.apps.completion.side_information import SideCurvature, SideFactor, Step
-from unipd.atoms import Blocks, LowRank
-from unipd.couplings import LeastSquares
+from unipd.atoms import Blocks, LowRank, apply, apply_adjoint
+from unipd.couplings import Equality, L2Ball, LeastSquares
 from unipd.maps import BlockMap, Sampling, TwoSidedMap
+from unipd.maps.base import MatrixOperator
 from unipd.maps.matrix import Incidence
 from unipd.problem import Problem
 from unipd.sharp import L2NormSquared, NuclearBall, Product
 from unipd.sharp.spectral.factors import (
     Factors,
+    NuclearNormFactors,
     ProductFactors,
     QuadraticFactors,
     SpectralFactors,
     add_random_columns,
     drop_weak_columns,
 )
+from unipd.sharp.spectral.nuclear import BalancedNuclearNormSquared
 from unipd.spectral import PRECISION, Engine, fixed_tolerance_engine
+
+SMALL_ROWS = 50_000
+"""Rows of the factors up to which one BLAS thread is faster than several."""
+
+LEADING = 10
+"""Leading eigenvectors of the features that the preconditioner treats exactly."""
+Step = Callable[[Array], Array]
 
 FLOOR = 0.6
 """Share of the multiplier that the preconditioner adds to the curvature of the loss."""
@@ -422,3 +435,226 @@ def fit_biases(completion: CompletionProblem) -> tuple[FloatArray, FloatArray]:
         items = by_item.adjoint(target - by_user.image(users)) / (completion.item_counts + settings.item_ridge)
         users = by_user.adjoint(target - by_item.image(items)) / (completion.user_counts + settings.user_ridge)
     return users, items
+
+
+class SideFactor(MatrixOperator):
+    """The factor L = [diag(scales), F] of one side: ||Z||_* constrains X through L L^T = D^(-1) + F F^T.
+
+    Any L with the same L L^T gives the same set of matrices X. This one is sparse when F is, so that a product costs
+    as much as one with the ratings; a user's row of X is its own row plus a mixture of the rows of its features.
+
+    Parameters
+    ----------
+    scales
+        Diagonal of D^(-1/2).
+    features
+        F, an array or a SciPy sparse array, or None.
+
+    Examples
+    --------
+    >>> side = SideFactor(np.array([1.0, 2.0]), sp.csr_array(np.array([[3.0], [0.0]])))
+    >>> side.matmat(np.eye(3))
+    array([[1., 0., 3.],
+           [0., 2., 0.]])
+    """
+
+    def __init__(self, scales: FloatArray, features: Any = None) -> None:
+        self.scales, self.features = scales, features
+        self._products: Any = _as_sampled_matrix(features) if sp.issparse(features) else features
+        width = 0 if features is None else features.shape[1]
+        super().__init__((scales.size, scales.size + width), scales.dtype)
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether L has no features."""
+        return self.features is None
+
+    def matmat(self, x: Array) -> Array:
+        """Return L X."""
+        rows = self.shape[0]
+        out = self.scales[:, np.newaxis] * x[:rows]
+        if self.features is not None:
+            out += apply(self._products, x[rows:])
+        return out
+
+    def rmatmat(self, x: Array) -> Array:
+        """Return L^T X."""
+        own = self.scales[:, np.newaxis] * x
+        if self.features is None:
+            return own
+        return np.concatenate([own, apply_adjoint(self._products, x)], axis=0)
+
+    def gram_diagonal(self, weights: FloatArray) -> FloatArray:
+        """Return the diagonal of L^T diag(weights) L."""
+        own = self.scales**2 * weights
+        if self.features is None:
+            return own
+        return np.concatenate([own, (self.features**2).T @ weights])
+
+    def leading(self, weights: FloatArray, count: int) -> tuple[FloatArray, Array] | None:
+        """Return the leading eigenpairs of L^T diag(weights) L; None when it is diagonal."""
+        count = min(count, *self.shape)
+        if self.features is None or count == 0:
+            return None
+        roots = np.sqrt(weights)
+        scaled = SideFactor(roots * self.scales, sp.diags_array(roots) @ self.features)
+        triples = Engine().singular_triples(scaled, count, tolerance=1e-2)
+        return triples.values**2, np.ascontiguousarray(triples.right)
+
+
+class SideCurvature:
+    """Curvature of (c/2) sum over ratings of (<u_i, v_j> - r)^2 in the factor P of one side, u = (L P)_i.
+
+    With the other side fixed it is c L^T (sum over j rated by i of v_j v_j^T)_i L. The inner sums are close to
+    n_i W, where n_i counts the ratings of i and W is the mean of v_j v_j^T over all ratings, which leaves the
+    Kronecker product of C = c L^T diag(n) L and W. C is approximated by its diagonal and its leading eigenvectors:
+    features shared by many users make these far larger than the diagonal.
+
+    Parameters
+    ----------
+    side
+        L.
+    counts
+        n, the number of ratings in each row.
+    scale
+        c.
+    """
+
+    def __init__(self, side: SideFactor, counts: FloatArray, scale: float = 1.0) -> None:
+        self.side = side
+        self._shares = np.sqrt(counts / counts.sum())[:, np.newaxis].astype(side.dtype, copy=False)
+        self.gram_diagonal = scale * side.gram_diagonal(counts)
+        self.leading = side.leading(scale * counts, LEADING)
+
+    def mean(self, factor: Array) -> FloatArray:
+        """Return the mean over the ratings of u_i u_i^T for the factor P, u = (L P)_i: the other side's W."""
+        rows = self.side.matmat(factor) * self._shares
+        return rows.T @ rows
+
+    def inverse(self, mean: FloatArray, floor: float) -> Step:
+        """Return B -> (C x W + floor)^(-1) B for the other side's W: positive definite and symmetric."""
+        sizes, rotation = np.linalg.eigh(mean)
+        sizes = np.maximum(sizes, 0.0)
+        scales = (1.0 / (self.gram_diagonal[:, np.newaxis] * sizes + floor)).astype(mean.dtype, copy=False)
+        if self.leading is None:
+            return lambda block: ((block @ rotation) * scales) @ rotation.T
+        values, vectors = self.leading
+        heads = (1.0 / (values[:, np.newaxis] * sizes + floor)).astype(mean.dtype, copy=False)
+
+        def solve(block: Array) -> Array:
+            turned = block @ rotation
+            head = vectors.T @ turned
+            turned -= vectors @ head
+            turned *= scales
+            turned += vectors @ (heads * head - vectors.T @ turned)
+            return turned @ rotation.T
+
+        return solve
+
+
+def _as_sampled_matrix(features: Any) -> Any:
+    """Wrap a sparse matrix with the sampling kernels, which are multithreaded and faster than SciPy's products."""
+    if features.nnz == 0:
+        return features
+    entries = features.tocoo()
+    return Sampling(entries.row, entries.col, features.shape).adjoint(entries.data)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NormFactors(NuclearNormFactors):
+    """The factors of Z for sampled entries of X = L_u Z L_v^T, preconditioned by the curvature of the penalty."""
+
+    left: SideCurvature
+    right: SideCurvature
+    scale: float
+    """The loss's factor c, which the curvatures contain."""
+
+    def preconditioner(self, factor: Array) -> Step:
+        """Return the inverse of the penalty's curvature plus a share of that of the objective."""
+        floor, share = FLOOR * self.weight * norm(factor) ** 2 or 1.0, (self.penalty or 0.0) / self.scale
+        rows, below = factor[: self.left_rows], factor[self.left_rows :]
+        solve_left = self.left.inverse(share * self.right.mean(below), floor)
+        solve_right = self.right.inverse(share * self.left.mean(rows), floor)
+
+        def solve(block: Array) -> Array:
+            return np.concatenate([solve_left(block[: self.left_rows]), solve_right(block[self.left_rows :])], axis=0)
+
+        return solve
+
+
+def norm_problem(
+    users: IntArray,
+    items: IntArray,
+    values: FloatArray,
+    shape: tuple[int, int],
+    noise: float = 0.0,
+    *,
+    precision: float | None = PRECISION,
+) -> Problem:
+    """Return formulation (b): min (1/n) ||X||_*^2 subject to ||A(X) - b|| <= noise (A(X) = b when it is 0).
+
+    ``precision`` is as in :func:`ball_problem`.
+
+    Parameters
+    ----------
+    users
+        Row of each rating, from 0.
+    items
+        Column of each rating, from 0.
+    values
+        The ratings.
+    shape
+        Number of rows and columns.
+    noise
+        The bound on ||A(X) - b||.
+    precision
+        Relative residual of the oracle's singular vectors; None for what each method requests.
+
+    Raises
+    ------
+    InvalidInput
+        ``noise``: expected a number of at least zero.
+
+    See Also
+    --------
+    ball_problem
+
+    Examples
+    --------
+    >>> norm_problem(np.array([0, 1]), np.array([0, 1]), np.array([3.0, 4.0]), (2, 2))
+    Problem(BalancedNuclearNormSquared, Sampling, n=2, Equality)
+    """
+    level = validate.nonnegative("noise", noise)
+    return minimum_norm_problem(
+        ball_formulation(users, items, values, shape), values, level, fixed_tolerance_engine(precision)
+    )
+
+
+def minimum_norm_problem(
+    completion: CompletionProblem, target: FloatArray, noise: float, engine: Engine | None = None
+) -> Problem:
+    """Return min (1/n) ||Z||_*^2 subject to ||A(Z) - target|| <= noise for the matrix Z of a model.
+
+    ``engine`` is as in :meth:`CompletionProblem.problem`.
+    """
+    coupling = L2Ball(noise) if noise > 0.0 else Equality()
+    sharp = BalancedNuclearNormSquared(completion.inner_shape, 1.0 / target.size, engine=engine)
+    return Problem(sharp, completion.sampled, target, coupling)
+
+
+def single_thread_if_small(rows: int) -> AbstractContextManager[Any]:
+    """Return a context with one BLAS thread for factors of few rows."""
+    return contextlib.nullcontext() if rows > SMALL_ROWS else limit_blas_threads(1)
+
+
+def orthogonal_factors(left: Array, right: Array) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return (U, s, V) with orthonormal columns and U diag(s) V^T = left right^T.
+
+    >>> orthogonal_factors(np.array([[2.0], [0.0]]), np.array([[3.0]]))[1]
+    array([6.])
+    """
+    with single_thread_if_small(len(left) + len(right)):
+        first, upper = np.linalg.qr(left)
+        second, lower = np.linalg.qr(right)
+        outer, values, inner = np.linalg.svd(upper @ lower.T, full_matrices=False)
+        return first @ outer, values, second @ inner.T

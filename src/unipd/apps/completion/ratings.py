@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -15,6 +16,8 @@ from unipd._util.context import current_communicator
 from unipd.errors import InvalidInput
 from unipd.io.columns import choose_columns, has_no_column_name, match_column_names, warn_of_positions
 from unipd.io.ratings import Ratings, Shard
+
+_ROWS = "rows of numbers, all of one length"
 
 LARGEST_ID = int(np.iinfo(np.int64).max)
 """Larger integers are treated as strings."""
@@ -371,15 +374,8 @@ def _has_names(matrix: FloatArray) -> bool:
 
 def join_ratings(first: Ratings, second: Ratings) -> Ratings:
     """Return both; identifiers of different types become strings."""
-    users, items, values = (
-        np.concatenate([one, two])
-        for one, two in (
-            (first.users, second.users),
-            (first.items, second.items),
-            (first.values, second.values),
-        )
-    )
-    return Ratings(users, items, values)
+    users, items = (np.concatenate(pair) for pair in ((first.users, second.users), (first.items, second.items)))
+    return Ratings(users, items, np.concatenate([first.values, second.values]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,8 +387,6 @@ class IndexedRatings:
     rows: IntArray
     columns: IntArray
     values: FloatArray
-    order: IntArray | None = None
-    """Position of every rating in the input of all ranks; None if that is its place here, rank after rank."""
     repeated: int = 0
     """Number of ratings that another rating of the same pair replaced, or was averaged with."""
 
@@ -403,10 +397,7 @@ class IndexedRatings:
 
     def where(self, chosen: Any) -> IndexedRatings:
         """Return the ratings of a mask or slice."""
-        order = None if self.order is None else self.order[chosen]
-        return replace(
-            self, rows=self.rows[chosen], columns=self.columns[chosen], values=self.values[chosen], order=order
-        )
+        return replace(self, rows=self.rows[chosen], columns=self.columns[chosen], values=self.values[chosen])
 
     def ratings(self) -> Ratings:
         """Return the ratings with names of users and items."""
@@ -468,12 +459,7 @@ def index_ratings(
         counts = np.diff(ends, prepend=-1)
         values = np.add.reduceat(ratings.values[order], ends - counts + 1)
         values = values / counts if duplicates == "mean" else values
-    places = None
-    if np.any(last[1:] < last[:-1]):
-        kept = np.zeros(order.size, np.bool_)
-        kept[last] = True
-        places = (np.cumsum(kept, dtype=np.int32) - np.int32(1))[last]
-    return IndexedRatings(users, items, rows[last], columns[last], values, places, repeated)
+    return IndexedRatings(users, items, rows[last], columns[last], values, repeated)
 
 
 def index_local_ratings(
@@ -487,9 +473,101 @@ def index_local_ratings(
     own = (ratings.all_users, ratings.all_items) if isinstance(ratings, Shard) else (ratings.users, ratings.items)
     data = index_ratings(ratings, Index(own[0]).union(users), Index(own[1]).union(items), duplicates)
     if is_shard:
-        return replace(data, order=None, repeated=int(group.allreduce(np.array([data.repeated]))[0]))
+        return replace(data, repeated=int(group.allreduce(np.array([data.repeated]))[0]))
     if group.size == 1:
         return data
     cuts = np.arange(group.size + 1) * data.rows.size // group.size
     edges = np.append(np.searchsorted(data.rows, data.rows[cuts[:-1]]), data.rows.size)
     return data.where(slice(int(edges[group.rank]), int(edges[group.rank + 1])))
+
+
+@dataclass(frozen=True, eq=False)
+class NamedFeatures:
+    """Features read from a file: row k of the matrix, dense or sparse, belongs to the k-th name."""
+
+    names: Array
+    matrix: Any
+
+
+def align_features(argument: str, features: Any, index: Index, *, complete: bool = True) -> Any:
+    """Return the features as a matrix with one row per name of the index; rows of names without features are zero.
+
+    Parameters
+    ----------
+    argument
+        Name of the argument in error messages.
+    features
+        ``{name: numbers}``, a DataFrame indexed by name, or a matrix (dense or sparse) whose row k belongs to the
+        name k.
+    index
+        The names.
+    complete
+        Whether a matrix must have a row for every name.
+
+    Raises
+    ------
+    InvalidInput
+        Unless the features are finite numbers in rows of one length, at most one row for every name; if a matrix lacks
+        a row (``complete``), or names are strings and the features have none.
+
+    See Also
+    --------
+    Index, unipd.MatrixCompletion
+
+    Examples
+    --------
+    >>> align_features("user_features", {7: [1.0, 2.0]}, Index([7, 9]))
+    array([[1., 2.],
+           [0., 0.]])
+    """
+    names, matrix = _named_rows(argument, features)
+    if not _are_named(features):
+        if index.names.dtype.kind == "U":
+            raise InvalidInput(argument, "a DataFrame or a dictionary when names are strings", type(features).__name__)
+        if complete and len(index) and matrix.shape[0] <= index.names[-1]:
+            expected = f"a row for every name from 0 to {index.names[-1]} (a dictionary may leave some out)"
+            raise InvalidInput(argument, expected, f"{matrix.shape[0]} rows")
+    known = Index(names)
+    if len(known) < names.size:
+        raise InvalidInput(argument, "one row for every name", f"{names.size} rows for {len(known)} names")
+    order = np.argsort(names, kind="stable")
+    position = known.positions(index.names)
+    rows = order[np.maximum(position, 0)]
+    present = (position >= 0).astype(np.float64)
+    if sp.issparse(matrix):
+        return sp.diags_array(present) @ matrix[rows]
+    return present[:, np.newaxis] * matrix[rows].astype(np.float64)
+
+
+def feature_names(argument: str, features: Any) -> Array | None:
+    """Return the names that have features, rated or not; of a matrix those of its nonzero rows.
+
+    >>> feature_names("item_features", np.array([[0.0, 0.0], [1.0, 0.0]]))
+    array([1])
+    """
+    if features is None:
+        return None
+    names, matrix = _named_rows(argument, features)
+    return names if _are_named(features) else names[np.asarray(abs(matrix).sum(axis=1)).ravel() > 0]
+
+
+def _are_named(features: Any) -> bool:
+    return isinstance(features, (Mapping, NamedFeatures)) or hasattr(features, "iloc")
+
+
+def _named_rows(argument: str, features: Any) -> tuple[Array, Any]:
+    """Return the names and the rows of features."""
+    matrix: Any
+    if isinstance(features, Mapping):
+        names, matrix = as_names(argument, list(features)), as_floats(argument, list(features.values()), _ROWS)
+    elif isinstance(features, NamedFeatures):
+        names, matrix = as_names(argument, features.names), features.matrix
+    elif hasattr(features, "iloc"):
+        names, matrix = as_names(argument, features.index), as_floats(argument, features.to_numpy(), _ROWS)
+    else:
+        matrix = sp.csr_array(features) if sp.issparse(features) else np.asarray(features)
+        names = np.arange(matrix.shape[0] if matrix.ndim == 2 else 0)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InvalidInput(argument, "a row of numbers for every name", f"shape {matrix.shape}")
+    validate.real_array(argument, matrix.data if sp.issparse(matrix) else matrix)
+    return names, matrix

@@ -11,11 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from unipd._typing import Array
-from unipd.apps.completion.fitted_model import FittedModel, Recommender
-from unipd.apps.completion.fold_in import FoldIn
+from unipd.apps.completion.fitted_model import FittedModel, FoldIn, Recommender
 from unipd.apps.completion.problem import WarmStart
-from unipd.apps.completion.ratings import Index, IndexedRatings
-from unipd.apps.completion.side_information import NamedFeatures, align_features
+from unipd.apps.completion.ratings import Index, IndexedRatings, NamedFeatures, align_features
 from unipd.errors import FileFormatError, UnipdError
 from unipd.io.ratings import Ratings
 

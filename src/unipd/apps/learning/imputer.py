@@ -18,8 +18,7 @@ from scipy.linalg import eigh
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd.apps.completion import Index, MatrixCompletion
-from unipd.apps.completion.fitted_model import FittedModel
-from unipd.apps.completion.fold_in import fold_in
+from unipd.apps.completion.fitted_model import FittedModel, fold_in
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.io.ratings import Ratings
 from unipd.run.result import reduce_result
