@@ -11,7 +11,8 @@ from unipd._typing import Array, Shape
 from unipd._util import arrays
 from unipd.errors import InvalidInput
 
-_PRECISIONS = tuple(np.dtype(kind) for kind in (np.float64, np.float32, np.complex128, np.complex64))
+PRECISIONS = tuple(np.dtype(kind) for kind in (np.float64, np.float32, np.complex128, np.complex64))
+"""Precisions in which the library computes."""
 LARGEST_ENTRY = 1e100
 """Largest magnitude of a number in data that is squared: sums of squares stay far from overflow."""
 SYMMETRY = 1e-12
@@ -41,7 +42,7 @@ def finite_array(
         array = array.astype(np.float64)
     elif array.dtype.kind not in "fc":
         raise InvalidInput(name, "an array of numbers", f"dtype {array.dtype}")
-    elif array.dtype not in _PRECISIONS:
+    elif array.dtype not in PRECISIONS:
         array = array.astype(native_floating(array.dtype))
     if shape is not None and array.shape != shape:
         raise InvalidInput(name, f"shape {shape}", f"shape {array.shape}")
@@ -62,7 +63,7 @@ def native_floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
     (dtype('float32'), dtype('float64'))
     """
     native = dtype.newbyteorder("=")
-    if native in _PRECISIONS:
+    if native in PRECISIONS:
         return np.dtype(native.type)
     return np.dtype(np.complex128 if native.kind == "c" else np.float64)
 

@@ -99,6 +99,8 @@ class CGAL:
     'solved'
     """
 
+    name = "cgal"
+
     penalty: float | None = None
     dual_limit: float = math.inf
 
@@ -107,11 +109,6 @@ class CGAL:
             validate.positive("penalty", self.penalty)
         if self.dual_limit != math.inf:
             validate.positive("dual_limit", self.dual_limit)
-
-    @property
-    def name(self) -> str:
-        """Name on the command line."""
-        return "cgal"
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> CGALState:
         """Start at y_1 = lam_0 and at x_1, the oracle's atom there."""

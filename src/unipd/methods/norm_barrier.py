@@ -74,10 +74,7 @@ class NormBarrier:
     16.0
     """
 
-    @property
-    def name(self) -> str:
-        """Name on the command line."""
-        return "barrier"
+    name = "barrier"
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> NormBarrierState:
         """Start at mu = 0 and X = 0; the tracker is always the method's."""

@@ -45,6 +45,8 @@ def exact_step(
         curvature = problem.conjugate_curvature
         return parabola_step(decrease, 2.0 * loss.value(step) if curvature is None else squared / curvature, upper)
     residual = image - problem.b
+    if problem.coupling.is_equality:
+        return parabola_step(-inner(residual, step), squared, upper)
 
     def slope(gamma: float) -> float:
         moved = residual + gamma * step

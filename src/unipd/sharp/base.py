@@ -9,14 +9,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array, IntArray, Shape
 from unipd._util import validate
-from unipd._util.arrays import rounding_of
+from unipd._util.arrays import dot, rounding_of
 from unipd._util.printing import ReprMixin
 from unipd.errors import InvalidInput, OracleError
 from unipd.protocols import Adapted, OracleDefaults, SharpAnswer, SharpOracle, unwrap
@@ -186,7 +186,11 @@ class Sharp(Membership, ReprMixin, OracleDefaults, ABC):
 
     def _validate_direction(self, direction: Any) -> Array:
         """Return the direction as a finite floating array of the right shape, or raise."""
-        y = validate.finite_array("direction", direction, shape=self._shape)
+        is_plain = (
+            type(direction) is np.ndarray and direction.shape == self._shape and direction.dtype in validate.PRECISIONS
+        )
+        is_valid = is_plain and math.isfinite(dot(direction, direction).real)  # else validated, and named, below
+        y = direction if is_valid else validate.finite_array("direction", direction, shape=self._shape)
         if self.real_only and y.dtype.kind == "c":
             raise InvalidInput("direction", f"real numbers ({type(self).__name__} is a set of real points)", "complex")
         return y
@@ -321,7 +325,10 @@ def as_oracle(name: str, value: Any) -> Any:
     return oracle if isinstance(oracle, (OracleDefaults, AdaptedOracle, Wrapper)) else AdaptedOracle(oracle)
 
 
-class Wrapper:
+_Forwarded = SharpOracle if TYPE_CHECKING else object
+
+
+class Wrapper(_Forwarded):
     """An oracle that forwards every member to the one it holds.
 
     Examples
@@ -353,26 +360,6 @@ class Wrapper:
         """None: the wrapper itself."""
         return None
 
-    @property
-    def shape(self) -> Any:
-        """Shape of x."""
-        return self.oracle.shape
-
-    @property
-    def exact(self) -> bool:
-        """Whether the oracle is exact."""
-        return self.oracle.exact
-
-    @property
-    def degree(self) -> float | None:
-        """The oracle's degree."""
-        return self.oracle.degree
-
-    @property
-    def linear(self) -> bool:
-        """Whether the oracle's f is linear."""
-        return self.oracle.linear
-
     def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Call the oracle."""
         return self.oracle(direction, tolerance=tolerance, start=start)
@@ -396,22 +383,6 @@ class Wrapper:
     def factors(self) -> Any:
         """Return None: a wrapper may change the set."""
         return None
-
-    def objective(self, x: Any) -> float:
-        """Return the oracle's f(x)."""
-        return self.oracle.objective(x)
-
-    def support(self, direction: Any) -> float:
-        """Return the oracle's support function."""
-        return self.oracle.support(direction)
-
-    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
-        """Whether x lies in the oracle's set."""
-        return self.oracle.contains(x, tolerance)
-
-    def maximum(self) -> float:
-        """Return the oracle's maximum of f."""
-        return self.oracle.maximum()
 
     def __getattr__(self, name: str) -> Any:
         if name == "oracle":  # not set yet, as when unpickling

@@ -101,16 +101,13 @@ class CoordinateDescent:
     'solved'
     """
 
+    name = "coordinate"
+
     working_set: int = FIRST_GROUPS
     eps: float | None = None
 
     def __post_init__(self) -> None:
         validate.integer("working_set", self.working_set, minimum=1)
-
-    @property
-    def name(self) -> str:
-        """Name on the command line."""
-        return "coordinate"
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> CoordinateState:
         """Start at zero, or at the oracle's vertex where zero is not in X; the tracker is always the method's."""

@@ -13,7 +13,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.arrays import inner, norm
-from unipd.dual import DualPoint, double_direction, dual_point, evaluate, image_of, oracle_errors
+from unipd.dual import DualPoint, double_direction, evaluate, oracle_errors
 from unipd.errors import OracleError
 from unipd.methods.base import (
     ORACLE_SHARE,
@@ -28,13 +28,13 @@ from unipd.methods.base import (
     target_eps,
 )
 from unipd.methods.corrective.dual_master import solve_dual_master
-from unipd.methods.corrective.linear_master import LinearModel
+from unipd.methods.corrective.linear_master import EARLY, LinearModel
 from unipd.methods.corrective.master import solve_master
-from unipd.methods.corrective.model import FEW_ATOMS, Bundle, KnownAtom
+from unipd.methods.corrective.model import FEW_ATOMS, Bundle, known_point
 from unipd.methods.corrective.splitting_master import Splitting
 from unipd.methods.universal.common import initial_smoothness, least_smoothness
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, Tracker
+from unipd.protocols import Tracker
 from unipd.spectral import RIGOROUS
 
 MASTER_SHARE = 1e-3
@@ -159,6 +159,8 @@ class Corrective:
     'solved'
     """
 
+    name = "corrective"
+
     memory: int | None = None
     smoothness: float | None = None
     eps: float | None = None
@@ -168,11 +170,6 @@ class Corrective:
             validate.integer("memory", self.memory, minimum=2)
         if self.smoothness is not None:
             validate.positive("smoothness", self.smoothness)
-
-    @property
-    def name(self) -> str:
-        """Name on the command line."""
-        return "corrective"
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> CorrectiveState:
         """Call the oracle at lam_0 and estimate M; the tracker is always the bundle's."""
@@ -227,7 +224,7 @@ class Corrective:
         order = np.argsort(-weights, kind="stable")[: memory - 1]
         atoms = [(*warm.atoms, *idle)[place] for place in order]
         with oracle_errors:
-            points = [KnownAtom(atom, image_of(problem, atom), problem.sharp.objective(atom)) for atom in atoms]
+            points = [known_point(problem, warm.dual, atom) for atom in atoms]
         bundle = first.bundle.at(np.zeros(1)).with_atoms(problem, *points, weights=weights[order].tolist())
         bundle = bundle if bundle.conic else bundle.at(bundle.weights / bundle.weights.sum())
         return replace(
@@ -235,7 +232,7 @@ class Corrective:
             bundle=bundle,
             counts=first.counts.plus(matvecs=len(points)),
             eps=min(first.eps, target_eps(problem, self.eps, accuracy, bundle.objective())),  # f near the solution
-            linear=None if first.linear is None else first.linear.warm_start(problem, *points),
+            linear=first.linear and replace(first.linear.with_atoms(problem, *points), first_iteration=EARLY),
             splitting=first.splitting and Splitting.of(problem, bundle, warm.dual, first.smoothness),
         )
 
@@ -345,7 +342,6 @@ def price_vertices(
 ) -> list[DualPoint]:
     """Return the ``count`` best vertices for the direction -A^* lam, best first, each with its image and f.
 
-    Every one is a point of X and hence a valid cut <lam, b - A x> - f(x) <= g(lam); their certified errors are unknown.
     Only vertices whose cut at lam is higher than ``above`` are returned; none when the oracle cannot price them.
 
     >>> import numpy as np, unipd
@@ -354,11 +350,8 @@ def price_vertices(
     >>> [point.value for point in price_vertices(problem, lam, -lam, 3, above=-2.5)]
     [-1.0, -2.0]
     """
-    points: list[DualPoint] = []
-    for atom in problem.sharp.best_vertices(direction, count, above - inner(dual, problem.b)) or []:
-        answer = SharpAnswer(atom, 0.0, problem.sharp.objective(atom), math.inf)
-        points.append(dual_point(problem, dual, answer, image_of(problem, atom)))
-    return points
+    vertices = problem.sharp.best_vertices(direction, count, above - inner(dual, problem.b)) or []
+    return [known_point(problem, dual, atom) for atom in vertices]
 
 
 def recertify(problem: Problem, certificate: Certificate, tolerance: float) -> tuple[Certificate, Counts]:

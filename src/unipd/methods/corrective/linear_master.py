@@ -23,10 +23,9 @@ import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.atoms import Blocks, SparsePoint, dense
-from unipd.dual import DualPoint, dual_point, image_of
-from unipd.methods.corrective.model import KnownAtom
+from unipd.dual import DualPoint
+from unipd.methods.corrective.model import known_point
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer
 
 MANY_ROWS = 200
 """Rows from which the linear master is used where it applies; with fewer, one with a proximal term takes less time."""
@@ -68,17 +67,13 @@ class LinearModel:
         )
         return LinearModel(first_iteration=EARLY if is_early else LATE).with_atoms(problem, point)
 
-    def with_atoms(self, problem: Problem, *points: DualPoint | KnownAtom) -> LinearModel:
+    def with_atoms(self, problem: Problem, *points: DualPoint) -> LinearModel:
         """Return the model with the entries that these atoms use."""
         used, starts = [self.support], _starts(problem)
         for point in points:
             parts = point.atom.parts if problem.sharp.block_oracles else (point.atom,)
             used += [start + _support(part) for start, part in zip(starts, parts, strict=False)]
         return replace(self, support=np.unique(np.concatenate(used)))
-
-    def warm_start(self, problem: Problem, *points: KnownAtom) -> LinearModel:
-        """Return the model with the atoms of an earlier run: with them, the first master need not wait."""
-        return replace(self.with_atoms(problem, *points), first_iteration=EARLY)
 
     def with_penalty(self, problem: Problem, dual: Array, objective: float) -> LinearModel:
         """Return the model with a penalty well above the multipliers met so far."""
@@ -104,8 +99,7 @@ class LinearModel:
             entries = x[inside]
             points.append(SparsePoint(oracle.shape, places[entries > 0.0], entries[entries > 0.0]))
         atom = Blocks(tuple(points)) if problem.sharp.block_oracles else points[0]
-        answer = SharpAnswer(atom, 0.0, problem.sharp.objective(atom), math.inf)
-        return dual_point(problem, dual, answer, image_of(problem, atom))
+        return known_point(problem, dual, atom)
 
     def _split(self, problem: Problem) -> Iterator[tuple[Any, slice, IntArray]]:
         """Yield the oracle of every block, where its entries are in the support, and which of its entries they are."""

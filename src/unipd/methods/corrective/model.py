@@ -18,9 +18,9 @@ import scipy
 
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
-from unipd.dual import DualPoint
+from unipd.dual import DualPoint, dual_point, image_of
 from unipd.problem import Problem
-from unipd.protocols import Tracker
+from unipd.protocols import SharpAnswer, Tracker
 from unipd.trackers import ByBlock, Combination
 from unipd.trackers.atoms import vertex_key
 
@@ -84,14 +84,6 @@ class Columns:
 
     def _compressed(self) -> Any:
         return scipy.sparse.csc_array((self.entries, self.places, self.ends), shape=(self.rows, self.ends.size - 1))
-
-
-class KnownAtom(NamedTuple):
-    """An atom of another run."""
-
-    atom: Any
-    image: Array
-    objective: float
 
 
 class _Entry(NamedTuple):
@@ -189,9 +181,7 @@ class Bundle:
 
     # Atoms that enter and leave
 
-    def with_atoms(
-        self, problem: Problem, *points: DualPoint | KnownAtom, weights: Sequence[float] | None = None
-    ) -> Bundle:
+    def with_atoms(self, problem: Problem, *points: DualPoint, weights: Sequence[float] | None = None) -> Bundle:
         """Return the bundle with more atoms, of weight zero or, in one block, of these weights.
 
         An atom already there is not repeated: its weight grows.
@@ -210,7 +200,7 @@ class Bundle:
         larger = self._append(entries) if entries else self
         return larger if weights is None else larger.at(np.array(totals))
 
-    def _entry(self, problem: Problem, point: DualPoint | KnownAtom, block: int, atom: Any) -> _Entry:
+    def _entry(self, problem: Problem, point: DualPoint, block: int, atom: Any) -> _Entry:
         image, cost = point.image, point.objective
         if self.by_block:
             image, cost = evaluate_block(problem, block, atom)
@@ -417,6 +407,12 @@ def has_blocks(problem: Problem) -> bool:
         return False
     supported = problem.coupling.dual_sign is not None or (problem.loss is not None and len(oracles) <= FEW_BLOCKS)
     return supported and all(part.degree != 2.0 for part in oracles)
+
+
+def known_point(problem: Problem, dual: Array, atom: Any) -> DualPoint:
+    """Return the cut of an atom of X at lam, <lam, b - A x> - f(x) <= g(lam); its certified error is unknown."""
+    answer = SharpAnswer(atom, 0.0, problem.sharp.objective(atom), math.inf)
+    return dual_point(problem, dual, answer, image_of(problem, atom))
 
 
 def evaluate_block(problem: Problem, block: int, atom: Any) -> tuple[Array, float]:

@@ -116,6 +116,8 @@ class Factored:
     'solved'
     """
 
+    name = "factored"
+
     rank: int | None = None
     inner_steps: int = 10
     memory: int = 8
@@ -128,11 +130,6 @@ class Factored:
             validate.integer("rank", self.rank, minimum=1)
         validate.integer("inner_steps", self.inner_steps, minimum=1)
         validate.integer("memory", self.memory, minimum=1)
-
-    @property
-    def name(self) -> str:
-        """Name on the command line."""
-        return "factored"
 
     def rebuild(self, problem: Problem) -> dict[str, Any]:
         """Return the problem and the factored form of its set, which all states of a run share."""

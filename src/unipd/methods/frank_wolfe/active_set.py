@@ -13,7 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -230,10 +230,8 @@ class Move(NamedTuple):
 class ActiveSetFrankWolfe(ABC):
     """Base of the methods that move weight between vertices, with exact line search."""
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """Name on the command line."""
+    name: ClassVar[str]
+    """Name on the command line."""
 
     @abstractmethod
     def choose_move(self, here: Iterate) -> Move:
@@ -371,10 +369,7 @@ class AwayStepFrankWolfe(ActiveSetFrankWolfe):
     'solved'
     """
 
-    @property
-    def name(self) -> str:
-        """Name on the command line."""
-        return "away-step"
+    name = "away-step"
 
     def choose_move(self, here: Iterate) -> Move:
         """Compare the Frank-Wolfe gap with the gap to the away vertex; an away step may go until that is dropped."""
@@ -402,10 +397,7 @@ class PairwiseFrankWolfe(ActiveSetFrankWolfe):
     'solved'
     """
 
-    @property
-    def name(self) -> str:
-        """Name on the command line."""
-        return "pairwise"
+    name = "pairwise"
 
     def choose_move(self, here: Iterate) -> Move:
         """Move up to all the weight of the away vertex."""
@@ -449,15 +441,12 @@ class BlendedPairwise(ActiveSetFrankWolfe):
     'solved'
     """
 
+    name = "blended-pairwise"
+
     lazy: bool = False
 
     def __post_init__(self) -> None:
         validate.flag("lazy", self.lazy)
-
-    @property
-    def name(self) -> str:
-        """Name on the command line."""
-        return "blended-pairwise"
 
     def choose_move(self, here: Iterate) -> Move:
         """Compare the gap within the active set with the Frank-Wolfe gap."""

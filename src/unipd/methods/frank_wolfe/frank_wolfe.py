@@ -91,15 +91,12 @@ class FrankWolfe:
     'solved'
     """
 
+    name = "frank-wolfe"
+
     step_size: str = "line-search"
 
     def __post_init__(self) -> None:
         validate.choice("step_size", self.step_size, STEP_SIZES)
-
-    @property
-    def name(self) -> str:
-        """Name on the command line."""
-        return "frank-wolfe"
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FrankWolfeState:
         """Start from x = 0 when X contains it, else from the first atom; a dual start is not used."""

@@ -100,17 +100,14 @@ class AccUniPDGrad(UniversalMethod):
     'solved'
     """
 
+    name = "accunipdgrad"
+
     monotone: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not validate.flag("monotone", self.monotone) and self.step_rule != "search":
             raise InvalidInput("monotone", 'True unless step_rule="search"', repr(self.monotone))
-
-    @property
-    def name(self) -> str:
-        """Name on the command line."""
-        return "accunipdgrad"
 
     def start(
         self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float, point: DualPoint | None = None

@@ -9,7 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from unipd.methods.base import (
     target_eps,
     zero_image,
 )
-from unipd.methods.step_size import exact_step, parabola_step
+from unipd.methods.step_size import direction_between, exact_step
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.status import Status
@@ -133,6 +133,9 @@ class UniversalMethod(ABC):
     True
     """
 
+    name: ClassVar[str]
+    """Name on the command line."""
+
     eps: float | None = None
     smoothness: float | None = None
     step_rule: str = "search"
@@ -154,11 +157,6 @@ class UniversalMethod(ABC):
             raise InvalidInput("holder", expected, f"{self.holder!r} with step_rule={self.step_rule!r}")
         for nu, constant in (self.holder or {}).items():
             theory.smoothness_bound(nu, constant, 1.0)  # raises unless nu and M_nu are valid
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """Name on the command line."""
 
     @abstractmethod
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> Any:
@@ -305,12 +303,9 @@ def greedy_gamma(problem: Problem, image: Array, atom_image: Array, cost_change:
     A loss problem minimises the primal objective, a constrained one the feasibility gap dist(A x - b, K). Both are
     convex in gamma, and parabolas for quadratic losses and for K = {0}. ``cost_change`` is f(x) - f(xbar).
     """
-    residual, direction = image - problem.b, atom_image - image
-    squared = inner(direction, direction)
-    if problem.coupling.is_equality:
-        return parabola_step(-inner(residual, direction), squared)
-    slope = inner(residual if problem.loss is None else problem.loss.gradient(residual), direction)
-    return exact_step(problem, image, (direction, squared), -slope - cost_change, cost_change)
+    direction, residual = direction_between(image, atom_image), image - problem.b
+    slope = inner(residual if problem.loss is None else problem.loss.gradient(residual), direction[0])
+    return exact_step(problem, image, direction, -slope - cost_change, cost_change)
 
 
 @dataclass(frozen=True)
@@ -400,7 +395,7 @@ class Estimate:
 
 def has_analytic_step(problem: Problem) -> bool:
     """Whether the analytic step applies: a quadratic loss in the slack split and f = 0 on a set X."""
-    return problem.coupling.quadratic_weights is not None and problem.split and problem.sharp.degree == 1.0
+    return problem.split and problem.coupling.quadratic_weights is not None and problem.sharp.degree == 1.0
 
 
 def analytic_smoothness(problem: Problem, point: DualPoint, delta: float, tolerance: float = 0.0) -> Estimate:

@@ -153,6 +153,8 @@ class QuasiNewton:
     array([0.054, 0.079, 0.114, 0.165, 0.24 , 0.347])
     """
 
+    name = "quasi-newton"
+
     memory: int = 20
     period: int = 10
     eps: float | None = None
@@ -162,11 +164,6 @@ class QuasiNewton:
         validate.integer("period", self.period, minimum=1)
         if self.eps is not None:
             validate.positive("eps", self.eps)
-
-    @property
-    def name(self) -> str:
-        """Name on the command line."""
-        return "quasi-newton"
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> QuasiNewtonState:
         """Call the oracle at lam_0."""

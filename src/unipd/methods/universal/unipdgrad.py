@@ -74,10 +74,7 @@ class UniPDGrad(UniversalMethod):
     'solved'
     """
 
-    @property
-    def name(self) -> str:
-        """Name on the command line."""
-        return "unipdgrad"
+    name = "unipdgrad"
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> UniPDGradState:
         """Return the state at lam_0."""
