@@ -4,7 +4,7 @@ import logging
 import subprocess
 import sys
 
-from unipd.cli.runtime import announce_compilation
+from unipd.cli.options import common_options
 
 PROGRAM = """
 import logging
@@ -22,8 +22,14 @@ def test_the_first_compilation_of_a_process_is_logged_once():
 
 def test_a_command_prints_what_is_logged_about_kernels_unless_it_is_quiet(capsys):
     logger = logging.getLogger("unipd._util.lazy")
+
+    @common_options(only=())
+    def command(*, options):
+        """Do nothing."""
+        logger.info("compiling")
+        return 0
+
     for quiet in (True, False):
-        with announce_compilation(quiet=quiet):
-            logger.info("compiling")
+        assert command(quiet=quiet, verbose=False, log_file=None, debug=False) == 0
         logger.info("afterwards")
         assert capsys.readouterr().err == ("" if quiet else "unipd: compiling\n")

@@ -16,7 +16,6 @@ from unipd.cli.app import app, command_line
 from unipd.cli.options import ALWAYS, METHODS, SOLVING, WATCHING, WRITING, Options, common_options
 from unipd.cli.output import REQUIRED_KEYS, emit, print_table, stopping_rule
 from unipd.cli.runtime import LOGGER, log_to, thread_limit
-from unipd.errors import InvalidInput
 from unipd.methods import METHODS as LIBRARY_METHODS
 
 
@@ -126,8 +125,6 @@ def test_options_of_a_command_can_be_chosen():
     assert list(inspect.signature(command).parameters) == ["name", "accuracy", "seed", *ALWAYS]
     assert inspect.signature(command).parameters["accuracy"].default == 0.5
     assert command(name="a", accuracy=0.25, seed=0, quiet=False, verbose=False, log_file=None, debug=False) == 0
-    with pytest.raises(InvalidInput, match="speed"):
-        common_options(only=("speed",))
 
 
 def test_stopping_rule():

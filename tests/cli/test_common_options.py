@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from unipd.cli import commands
-from unipd.cli.exits import MEANINGS
 from unipd.cli.options import CHECKPOINTING, SOLVING, WATCHING, WRITING
+from unipd.cli.runtime import MEANINGS
 
 NAMES = [entry.name for entry in commands.ENTRIES]
 
@@ -57,7 +57,7 @@ def test_usage_errors_have_a_traceback_with_debug(invoke):
 def test_a_reader_that_leaves_is_no_error(tmp_path):
     code = (
         "import sys\n"
-        "from unipd.cli import exits\n"
+        "from unipd.cli import runtime\n"
         "from unipd.cli.app import Group, command_line\n"
         "from unipd.cli.main import main\n"
         "class Gone:\n"

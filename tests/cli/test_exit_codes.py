@@ -5,7 +5,7 @@ import json
 import pytest
 
 from unipd import Status
-from unipd.cli.exits import MEANINGS, exit_code, explain
+from unipd.cli.runtime import MEANINGS, exit_code, explain
 from unipd.errors import FileFormatError, InvalidInput, MissingExtra, OracleError
 
 

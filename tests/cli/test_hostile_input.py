@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.cli.exits import explain
+from unipd.cli.runtime import explain
 from unipd.io import load, save
 
 GRAPH = "4 4\n1 2 1\n2 3 1\n3 4 1\n1 4 1\n"

@@ -210,7 +210,7 @@ def test_changed_figures_can_only_lower_a_status() -> None:
 
 SOURCE = Path(unipd.__file__).parent
 KNOWS_SOLVED = {
-    *("status.py", "run/termination.py", "report/certificate_text.py", "cli/exits.py"),
+    *("status.py", "run/termination.py", "report/certificate_text.py", "cli/runtime.py"),
     *("apps/completion/implicit.py", "apps/learning/clustering.py", "apps/learning/reduced_hulls.py"),
     "apps/sdp/certificate.py",
     *("apps/sdp/solver.py", "cvxpy.py"),

@@ -15,11 +15,11 @@ from typer.main import get_command
 
 from unipd._util.printing import print_to_stderr
 from unipd._version import __version__
-from unipd.cli import commands, exits
+from unipd.cli import commands, runtime
 
 _UsageError: Any = typer.BadParameter.__mro__[1]
 _HELP = """Universal primal-dual convex optimisation with linear minimization oracles and certified accuracy."""
-_CODES = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in exits.MEANINGS.items())
+_CODES = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in runtime.MEANINGS.items())
 _EPILOG = f"""Exit codes:
 {_CODES}
 
@@ -107,15 +107,15 @@ class Group(_Help, TyperGroup):
         self.has_ended = False
         try:
             code = super().main(arguments, *rest, standalone_mode=False, **settings)
-            if code == exits.INTERRUPTED and not self.has_ended:  # Typer turns Ctrl-C into this code, silently
-                code = exits.report_error(KeyboardInterrupt(), debug=debug)
+            if code == runtime.INTERRUPTED and not self.has_ended:  # Typer turns Ctrl-C into this code, silently
+                code = runtime.report_error(KeyboardInterrupt(), debug=debug)
         except _UsageError as error:
             code = _report_usage_error(error, debug=debug)
         except BrokenPipeError:
             code = _leave_closed_pipe()
         except (Exception, KeyboardInterrupt) as error:
-            code = exits.report_error(error, debug=debug)
-        code = code if isinstance(code, int) else exits.SOLVED
+            code = runtime.report_error(error, debug=debug)
+        code = code if isinstance(code, int) else runtime.SOLVED
         if standalone_mode:
             sys.exit(code)
         return code
@@ -125,18 +125,18 @@ def _leave_closed_pipe() -> int:
     """Exit silently when the reader closes the pipe (``unipd show run.npz | head``)."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return exits.UNEXPECTED
+    return runtime.UNEXPECTED
 
 
 def _report_usage_error(error: Any, *, debug: bool) -> int:
     """Print a usage error in one line."""
     if debug:
-        exits.print_traceback(error)
+        runtime.print_traceback(error)
     where = error.ctx.command_path if error.ctx is not None else "unipd"
     message = "Missing command" if type(error).__name__ == "NoArgsIsHelpError" else error.format_message()
-    message = " ".join(message.split()).rstrip(".")
+    message = " ".join(message.replace("Value error, ", "").split()).rstrip(".")
     print_to_stderr(f"{where}: {message} (see {where} --help)")
-    return exits.BAD_INPUT
+    return runtime.BAD_INPUT
 
 
 app = typer.Typer(name="unipd", cls=Group, help=_HELP, rich_markup_mode="rich", pretty_exceptions_enable=False)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Generator, Sequence
 from typing import NoReturn
 
-from unipd.cli import exits
+from unipd.cli import runtime
 from unipd.cluster.communicator import Disagreement, Ranks
 from unipd.cluster.consistency import FAILURE_TIMEOUT, require_same
 from unipd.cluster.environment import end_all, limit_threads, processes
@@ -29,10 +29,10 @@ def main(arguments: Sequence[str]) -> NoReturn:
             expected = f"{processes()} processes in one communicator (as started by mpirun)"
             raise InvalidInput("MPI", expected, "one: mpirun and mpi4py belong to different MPI libraries")
     except (MissingExtra, InvalidInput) as error:
-        line, code = exits.explain(error)
+        line, code = runtime.explain(error)
         rank = next((os.environ[name] for name in _RANKS if name in os.environ), "0")
         if rank == "0":
-            exits.say(line)
+            runtime.say(line)
         if isinstance(error, MissingExtra):
             _end_all(line, code, rank)
         sys.exit(code)
@@ -43,7 +43,7 @@ def _end_all(line: str, code: int, rank: str) -> None:
     """End all ranks if the launcher would leave others waiting; rank 0 gets time to print the message first."""
     if rank != "0" and "PMI_FD" in os.environ:
         time.sleep(FAILURE_TIMEOUT)
-        exits.say(f"rank {rank}: {line}")
+        runtime.say(f"rank {rank}: {line}")
     with contextlib.suppress(OSError):
         sys.stderr.flush()
     if end_all(code):
@@ -65,18 +65,18 @@ def _run(ranks: Ranks, arguments: list[str]) -> int:
         try:
             require_same(ranks, "the command line", _words(arguments))
         except InvalidInput as error:
-            return exits.report_error(error, debug="--debug" in arguments)
+            return runtime.report_error(error, debug="--debug" in arguments)
         is_single = command not in DISTRIBUTED_COMMANDS
         if is_single and ranks.rank != 0:
-            return exits.SOLVED
+            return runtime.SOLVED
         with use_communicator(Communicator() if is_single else communicator):
             code = command_line().main(args=arguments, prog_name="unipd", standalone_mode=False)
         if not is_single:
             try:
                 ranks.barrier()
             except Disagreement as error:
-                return exits.report_error(error, debug="--debug" in arguments)
-    return code if isinstance(code, int) else exits.SOLVED
+                return runtime.report_error(error, debug="--debug" in arguments)
+    return code if isinstance(code, int) else runtime.SOLVED
 
 
 @contextlib.contextmanager

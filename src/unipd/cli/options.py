@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from importlib import util
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from zipfile import BadZipFile
 
 import typer
@@ -18,16 +18,16 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from unipd._util.context import current_communicator
 from unipd._util.files import is_link_loop
-from unipd.cli.exits import say, translate_argument_names
 from unipd.cli.runtime import (
     DEFAULT_EVERY,
     announce_compilation,
-    check_run_options,
     describe_environment,
     log_to,
     run_environment,
+    say,
     serve_live,
     thread_limit,
+    translate_argument_names,
 )
 from unipd.errors import FileFormatError, InvalidInput, MissingExtra
 
@@ -61,26 +61,19 @@ METHODS = (
     "barrier",
 )
 """The methods of :data:`unipd.methods.METHODS`; importing that would load the solvers for ``--help``."""
-WEIGHTS = ("theory", "greedy")
 STANDARD_OUTPUT = "-"
-_LABELS: dict[Any, str] = {int: "N", float: "X", Path: "FILE", str: "TEXT"}
-"""Names of values in help, by type; switches have none."""
+_LABELS: dict[Any, str | None] = {int: "N", float: "X", Path: "FILE", str: "TEXT", bool: None}
+"""Names of values in help, by type; switches have none, and those of a list are called NAME."""
+Axis = Literal["iterations", "oracle_calls", "matvecs", "seconds"]
+Theme = Literal["light", "dark"]
 PICTURES = (".png", ".svg", ".pdf")
 PROGRAMS = (".dat-s", ".dat", ".sdpa", ".mat")
 _SOLVER, _LIMITS, _CHECKPOINT, _OUTPUT, _LIVE = "Solver", "Limits", "Checkpoint", "Output", "Live page"
 
 
-def option(help: str, panel: str | None, *names: str, choices: Collection[str] = (), **rest: Any) -> Any:
-    """Return the Typer declaration of an option, with completion of its ``choices``."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [name for name in choices if name.startswith(incomplete)]
-
-    return typer.Option(*names, help=help, rich_help_panel=panel, autocompletion=complete if choices else None, **rest)
-
-
-def _method_option(methods: Collection[str]) -> Any:
-    return Annotated[str, option(f"One of {', '.join(methods)}.", _SOLVER, choices=methods)]
+def option(help: str, panel: str | None, *names: str, **rest: Any) -> Any:
+    """Return the Typer declaration of an option."""
+    return typer.Option(*names, help=help, rich_help_panel=panel, **rest)
 
 
 @dataclass(frozen=True)
@@ -96,7 +89,9 @@ class Options:
         ),
     ] = 1e-3
     method: str = "auto"
-    weights: Annotated[str | None, option("Averaging weights: theory or greedy.", _SOLVER, choices=WEIGHTS)] = None
+    weights: Annotated[Literal["theory", "greedy"] | None, option("Averaging weights: theory or greedy.", _SOLVER)] = (
+        None
+    )
     eps: Annotated[float | None, option("Absolute accuracy eps of the method.", _SOLVER)] = None
     memory: Annotated[
         int | None, option("Atoms (corrective) or pairs (quasi-newton, factored) that are kept.", _SOLVER, min=1)
@@ -140,19 +135,15 @@ class Options:
             raise InvalidInput("--eps", "a positive number", repr(self.eps))
         if self.time_limit == float("inf"):
             raise InvalidInput("--time-limit", "a number of seconds (without this option there is no limit)", "inf")
-        if self.weights is not None:
-            check_choice("--weights", self.weights, WEIGHTS)
         check_file("--out", self.out, (".npz",))
         check_file("--plot", self.plot, PICTURES)
         check_file("--json", None if self.json in (None, STANDARD_OUTPUT) else Path(str(self.json)))
         check_file("--log-file", self.log_file)
         if self.plot is not None and util.find_spec("matplotlib") is None:
             raise MissingExtra("matplotlib", "plot", "--plot")
-        check_run_options(self)
 
-    def check_method(self, methods: Collection[str]) -> None:
-        """Raise if the method is unknown, or an option is given that it does not have."""
-        check_choice("--method", self.method, methods)
+    def check_method(self) -> None:
+        """Raise if an option is given that the method does not have."""
         for name in self.method_options():
             known = METHOD_OPTIONS[name]
             if self.method not in known:
@@ -206,10 +197,8 @@ def common_options(
         Defaults that differ from those of :class:`Options`, e.g. ``accuracy=1e-6``.
     """
     names = tuple(field.name for field in fields(Options) if only is None or field.name in {*only, *ALWAYS})
-    unknown = {*(only or ()), *defaults} - {field.name for field in fields(Options)}
-    if unknown:
-        raise InvalidInput("only", "names of common options", repr(sorted(unknown)))
-    hints = {**get_type_hints(Options, include_extras=True), "method": _method_option(methods)}
+    hints = get_type_hints(Options, include_extras=True)
+    hints["method"] = Annotated[Literal[tuple(methods)], option(f"One of {', '.join(methods)}.", _SOLVER)]  # pyright: ignore
     standard = Options(**defaults)
     extra = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(standard, name), annotation=hints[name])
@@ -238,15 +227,19 @@ def common_options(
             if options.verbose:
                 say(describe_environment(title))
             if "method" in names:
-                options.check_method(methods)
-            with (
-                thread_limit(options.threads),
-                announce_compilation(quiet=options.quiet),
-                log_to(options.log_file, title),
-                serve_live(options.live, options.live_port, f"unipd {title}", quiet=options.quiet),
-                run_environment(options) if "checkpoint" in names else contextlib.nullcontext(),
-                translate_argument_names(words),
-            ):
+                options.check_method()
+            with contextlib.ExitStack() as stack:
+                if options.threads is not None:
+                    stack.enter_context(thread_limit(options.threads))
+                if not options.quiet:
+                    stack.enter_context(announce_compilation())
+                if options.log_file is not None:
+                    stack.enter_context(log_to(options.log_file, title))
+                if options.live or options.live_port is not None:
+                    stack.enter_context(serve_live(options.live_port, f"unipd {title}", quiet=options.quiet))
+                if "checkpoint" in names:
+                    stack.enter_context(run_environment(options))
+                stack.enter_context(translate_argument_names(words))
                 return function(**arguments, options=options)
 
         command: Any = run
@@ -280,7 +273,7 @@ def _name_parameter(parameter: inspect.Parameter) -> str:
             return declaration.metavar
         if isinstance(declaration, OptionInfo) and declaration.metavar is None:
             kinds = (kind, *get_args(kind))
-            label = next((label for each, label in _LABELS.items() if each in kinds), None)
+            label = next((label for each, label in _LABELS.items() if each in kinds), "NAME")
             declaration.metavar = label if declaration.file_okay else "FOLDER"
     return f"--{parameter.name.replace('_', '-')}"
 
@@ -327,27 +320,6 @@ def read_array_file(option: str, path: Path, kinds: Collection[str]) -> Any:
         return {name: content[name] for name in content.files} if kind == ".npz" else content
     except (ValueError, EOFError, BadZipFile) as error:
         raise FileFormatError(str(path), f"not a file of matrices ({error})") from error
-
-
-def check_choice(option: str, value: str, known: Collection[str]) -> None:
-    """Raise unless the value is one of the known ones.
-
-    >>> check_choice("--theme", "dark", ("light", "dark"))
-    """
-    if value not in known:
-        raise InvalidInput(option, f"one of {', '.join(known)}", repr(value))
-
-
-def check_style(axis: str, theme: str) -> None:
-    """Raise unless ``--axis`` and ``--theme`` are known to :mod:`unipd.report`.
-
-    >>> check_style("seconds", "dark")
-    """
-    from unipd.report.curves import AXES
-    from unipd.report.style import THEMES
-
-    check_choice("--axis", axis, AXES)
-    check_choice("--theme", theme, THEMES)
 
 
 def check_program_name(path: str) -> None:

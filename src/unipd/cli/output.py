@@ -20,9 +20,8 @@ from unipd._util.context import current_communicator
 from unipd._util.files import write_text
 from unipd._util.printing import LostStream, clean_line, plain_table
 from unipd._version import __version__
-from unipd.cli.exits import UNEXPECTED, exit_code, explain, report_error, say
 from unipd.cli.options import STANDARD_OUTPUT, Options
-from unipd.cli.runtime import LOGGER, publish_result
+from unipd.cli.runtime import LOGGER, UNEXPECTED, exit_code, explain, publish_result, report_error, say
 from unipd.status import Status
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ A command ``unipd NAME`` is a function NAME of one of these modules, which is im
 - :func:`unipd.cli.output.run_solver` solves a ``Problem`` with progress. :func:`unipd.cli.output.emit` prints the
   table of a result, writes ``--out``, ``--plot`` and ``--json``, and returns the exit code; figures of the command are
   ``extras`` of the result. A command without a result uses :class:`unipd.cli.output.OutputWriter`.
-- Return the exit code (:mod:`unipd.cli.exits`). Report errors by raising: the errors of unipd, and
+- Return the exit code (:mod:`unipd.cli.runtime`). Report errors by raising: the errors of unipd, and
   missing or unreadable files, become one line and exit code 2.
 - Print to standard output only through these two or :func:`unipd.cli.output.print_table`.
 

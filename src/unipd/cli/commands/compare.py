@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from unipd.cli.commands.solve import is_python, load_problem
-from unipd.cli.exits import INFEASIBLE, INTERRUPTED, NOT_REACHED, SOLVED, UNBOUNDED, exit_code
 from unipd.cli.options import (
     METHODS,
     SOLVING,
     WATCHING,
     WRITING,
+    Axis,
     Options,
-    check_choice,
+    Theme,
     check_program_name,
-    check_style,
     common_options,
     make_folder,
     option,
 )
 from unipd.cli.output import OutputWriter, announce, run_solver, solver_arguments
+from unipd.cli.runtime import INFEASIBLE, INTERRUPTED, NOT_REACHED, SOLVED, UNBOUNDED, exit_code
 from unipd.errors import InvalidInput
 from unipd.status import Status
 
@@ -83,6 +83,7 @@ DEMOS: dict[str, tuple[Callable[[int, int], Any], int, str]] = {
     "maxcut": (maximum_cut, 100, "the semidefinite relaxation of a maximum cut"),
 }
 """Function, default size and description of each generated problem."""
+Demo = Literal["least-squares", "linear-program", "maxcut"]
 
 
 def parse_methods(text: str) -> list[str]:
@@ -107,7 +108,6 @@ def load_subject(problem: str | None, demo: str | None, size: int | None, seed: 
         got = "neither" if problem is None else "both"
         raise InvalidInput("PROBLEM", "either a problem or --demo NAME", got)
     if demo is not None:
-        check_choice("--demo", demo, DEMOS)
         make, default_size, title = DEMOS[demo]
         return make(size or default_size, seed), title
     if size is not None:
@@ -167,16 +167,13 @@ def compare(
         str | None,
         typer.Argument(help="An SDPA file (.dat-s) or SeDuMi file (.mat), also .gz; MODULE:NAME or FILE.py:NAME."),
     ] = None,
-    demo: Annotated[
-        str | None,
-        option(f"Solve a generated problem: {', '.join(DEMOS)}.", _PROBLEM, choices=DEMOS),
-    ] = None,
+    demo: Annotated[Demo | None, option(f"Solve a generated problem: {', '.join(DEMOS)}.", _PROBLEM)] = None,
     size: Annotated[int | None, option("Size of the generated problem.", _PROBLEM, min=4)] = None,
     methods: Annotated[str | None, option("Comma-separated methods; default: all applicable ones.", "Solver")] = None,
     axis: Annotated[
-        str, option("Axis of --plot: iterations, oracle_calls, matvecs or seconds.", "Output")
+        Axis, option("Axis of --plot: iterations, oracle_calls, matvecs or seconds.", "Output")
     ] = "oracle_calls",
-    theme: Annotated[str, option("Theme of --plot: light or dark.", "Output")] = "light",
+    theme: Annotated[Theme, option("Theme of --plot: light or dark.", "Output")] = "light",
     save: Annotated[
         Path | None, option("Save every result to this folder, for unipd report.", "Output", metavar="FOLDER")
     ] = None,
@@ -189,7 +186,6 @@ def compare(
     """
     from unipd.run.compare import comparison_rows
 
-    check_style(axis, theme)
     names = None if methods is None else parse_methods(methods)
     subject, title = load_subject(problem, demo, size, options.seed)
     chosen = choose_methods(subject, names)

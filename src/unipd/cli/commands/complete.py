@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unipd._util.context import current_communicator
-from unipd.cli.exits import SOLVED, print_warnings, say
 from unipd.cli.options import (
     CHECKPOINTING,
     METHOD_OPTIONS,
@@ -25,6 +24,7 @@ from unipd.cli.options import (
     option,
 )
 from unipd.cli.output import emit, print_table, stream_for
+from unipd.cli.runtime import SOLVED, print_warnings, say
 from unipd.errors import InvalidInput
 from unipd.status import Status
 

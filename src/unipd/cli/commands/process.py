@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unipd.cli.exits import print_warnings, translate_argument_names
 from unipd.cli.options import WRITING, Options, check_file, common_options, option, read_array_file
 from unipd.cli.output import emit, stopping_rule
+from unipd.cli.runtime import print_warnings, translate_argument_names
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.status import Status
 

@@ -10,9 +10,9 @@ import typer
 
 from unipd._util.context import current_communicator
 from unipd._util.files import write_text
-from unipd.cli.exits import SOLVED
 from unipd.cli.options import PROGRAMS, Options, check_file, check_program_name, common_options, option
 from unipd.cli.output import OutputWriter, emit, solver_arguments
+from unipd.cli.runtime import SOLVED
 from unipd.errors import InvalidInput
 
 

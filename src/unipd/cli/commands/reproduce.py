@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,9 +13,9 @@ from typer.core import TyperCommand, TyperGroup
 
 from unipd._util.printing import format_value
 from unipd.cli.app import with_examples
-from unipd.cli.exits import SOLVED, say
 from unipd.cli.options import Options, check_file, common_options, make_folder, option
 from unipd.cli.output import OutputWriter, print_table, stream_for
+from unipd.cli.runtime import SOLVED, say
 from unipd.errors import InvalidInput
 
 _COMMON = ("seed", "threads", "time_limit", "json", "quiet", "log_file", "debug")
@@ -22,6 +23,7 @@ DATA_SETS = ("movielens-100k",)
 _PROGRESS_INTERVAL = 5.0
 """Seconds between two progress lines."""
 
+_TRIALS = {"trials/iteration": ("trials_per_iteration", 4)}
 Iterations = Annotated[int, option("Iterations of each method.", None, min=1)]
 
 
@@ -73,7 +75,7 @@ def fig1(
         write_figure1,
     )
 
-    files = _output_files(folder, "fig1")
+    picture, table = _output_files(folder, "fig1")
     problem, truth = figure1_experiment(qubits, options.seed, options.threads)
     traces = run_figure1(
         problem,
@@ -85,25 +87,14 @@ def fig1(
     )
     title = f"{qubits} qubits, {problem.b.size} Pauli measurements"
     methods = [summarize_trace(trace) for trace in traces]
-    header = ("method", "iterations", "seconds", "objective", "relative error", "gap", "products")
-    rows = [(*header, "trials/iteration", "in the paper")]
-    rows += [
-        (
-            row["method"],
-            str(row["iterations"]),
-            format_value(row["seconds"], 3),
-            format_value(row["objective"], 3),
-            format_value(row["relative_error"], 3),
-            format_value(row["gap"], 2),
-            str(row["matvecs"]),
-            _format_trials(row["trials_per_iteration"]),
-            _format_trials(row["paper_trials_per_iteration"]),
-        )
-        for row in methods
-    ]
-    writers = (lambda path: plot_figure1(traces, path, title=title), lambda path: write_figure1(traces, path))
+    columns = {
+        **{"method": ("method", 0), "iterations": ("iterations", 0), "seconds": ("seconds", 3)},
+        **{"objective": ("objective", 3), "relative error": ("relative_error", 3), "gap": ("gap", 2)},
+        **{"products": ("matvecs", 0), **_TRIALS, "in the paper": ("paper_trials_per_iteration", 4)},
+    }
+    writers = {picture: partial(plot_figure1, traces, title=title), table: partial(write_figure1, traces)}
     content = {"qubits": qubits, "measurements": problem.b.size, "methods": methods}
-    return _emit(title, rows, content, files, writers, options)
+    return _emit(title, _table(methods, columns), content, writers, options)
 
 
 @reproduce.command("fig2", cls=_FIGURE2)
@@ -131,7 +122,7 @@ def fig2(
     from unipd.spectral import PRECISION
 
     train, test, shape, radius, title = _generate_ratings(options.seed) if generated else _load_movielens()
-    files = _output_files(folder, "fig2")
+    picture, table = _output_files(folder, "fig2")
     figure = run_figure2(
         train,
         test,
@@ -150,51 +141,52 @@ def fig2(
         content[f"{prefix}optimum_gap"] = best.objective - best.dual_bound
         content[f"{prefix}optimum_rmse"] = figure.test_errors[name]
     content |= {"norm_optimum_infeasibility": figure.optima["norm"].infeasibility, "methods": methods}
-    writers = (lambda path: plot_figure2(figure, path, title=title), lambda path: write_figure2(figure, path))
-    return _emit(title, _figure2_rows(methods, figure), content, files, writers, options)
+    writers = {picture: partial(plot_figure2, figure, title=title), table: partial(write_figure2, figure)}
+    return _emit(title, _figure2_rows(methods, figure), content, writers, options)
 
 
 def _figure2_rows(methods: list[dict[str, Any]], figure: Any) -> list[tuple[str, ...]]:
-    rows = [("method", "iterations", "seconds", "objective", "infeasibility", "test RMSE", "trials/iteration")]
+    columns = {
+        **{"method": ("method", 0), "iterations": ("iterations", 0), "seconds": ("seconds", 3)},
+        **{"objective": ("objective", 6), "infeasibility": ("infeasibility", 3), "test RMSE": ("rmse", 4), **_TRIALS},
+    }
+    rows: list[dict[str, Any]] = []
     for row in methods:
-        is_ball = row["formulation"] == "ball"
-        rows.append(
-            (
-                f"({'a' if is_ball else 'b'}) {row['method']}",
-                str(row["iterations"]),
-                format_value(row["seconds"], 3),
-                format_value(row["objective"], 6),
-                "" if is_ball else format_value(row["infeasibility"], 3),
-                f"{row['rmse']:.4f}",
-                _format_trials(row["trials_per_iteration"]),
-            )
-        )
+        letter, known = ("a", {"infeasibility": None}) if row["formulation"] == "ball" else ("b", {})
+        rows.append({**row, **known, "method": f"({letter}) {row['method']}"})
     for prefix, name in (("", "ball"), ("near the ", "norm")):
-        found = figure.reference_name(name)
+        found, best = figure.reference_name(name), figure.optima[name]
         label = f"{prefix}{found}" if found.startswith("optimum") else found
-        best, error = figure.optima[name], figure.test_errors[name]
-        seconds, value = format_value(best.seconds, 3), format_value(best.objective, 6)
-        infeasibility = "" if name == "ball" else format_value(best.infeasibility, 3)
-        rows.append((label, "", seconds, value, infeasibility, f"{error:.4f}", ""))
-    return rows
+        row = {"method": label, "seconds": best.seconds, "objective": best.objective, "rmse": figure.test_errors[name]}
+        rows.append({**row, "infeasibility": None if name == "ball" else best.infeasibility})
+    return _table(rows, columns)
+
+
+def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, tuple[str, int]]) -> list[tuple[str, ...]]:
+    """Return the heads and the figures of every row; a column is a key and its digits, unknown figures are empty."""
+    cells = [
+        tuple("" if row.get(key) is None else format_value(row[key], digits) for key, digits in columns.values())
+        for row in rows
+    ]
+    return [tuple(columns), *cells]
 
 
 def _emit(
     title: str,
     rows: Sequence[tuple[str, ...]],
     content: Mapping[str, Any],
-    files: tuple[Path, Path],
-    writers: tuple[Callable[[Path], Any], Callable[[Path], Any]],
+    writers: Mapping[Path, Callable[[Path], Any]],
     options: Options,
 ) -> int:
     """Write picture and table, print the rows and write the JSON object."""
     writer = OutputWriter(options)
-    for path, write in zip(files, writers, strict=True):
+    for path, write in writers.items():
         writer.write(path, write)
     if not options.quiet:
         print_table(rows, stream_for(options.json), title)
-    names = {"picture": str(files[0]), "table": str(files[1]), "seed": options.seed}
-    return writer.finish([("wrote", path) for path in writer.paths], {**content, **names}, SOLVED)
+    files = dict(zip(("picture", "table"), map(str, writers), strict=True))
+    rows = [("wrote", path) for path in writer.paths]
+    return writer.finish(rows, {**content, **files, "seed": options.seed}, SOLVED)
 
 
 def _output_files(folder: Path, name: str) -> tuple[Path, Path]:
@@ -219,10 +211,6 @@ def _progress_printer(label: str, form: str, options: Options) -> Callable[[str,
             say(f"{name}: iteration {iteration}, {label} {figure:{form}}")
 
     return show
-
-
-def _format_trials(trials: float | None) -> str:
-    return "" if trials is None else f"{trials:.3f}"
 
 
 def _load_movielens() -> tuple[Any, Any, tuple[int, int], float, str]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unipd._util.printing import format_value
-from unipd.cli.exits import SOLVED, say
-from unipd.cli.options import PICTURES, Options, check_file, check_style, common_options, option
+from unipd.cli.options import PICTURES, Axis, Options, Theme, check_file, common_options, option
 from unipd.cli.output import OutputWriter, print_table, stream_for
+from unipd.cli.runtime import SOLVED, say
 from unipd.errors import FileFormatError, InvalidInput
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ DEFAULT_PAGE = Path("report.html")
 def show(
     result: Annotated[Path, typer.Argument(help="A result file (.npz) written with --out.", metavar="RESULT")],
     axis: Annotated[
-        str, option("Axis of --plot: iterations, oracle_calls, matvecs or seconds.", "Output")
+        Axis, option("Axis of --plot: iterations, oracle_calls, matvecs or seconds.", "Output")
     ] = "iterations",
     spectrum: Annotated[Path | None, option("Plot the singular values of the solution to this file.", "Output")] = None,
-    theme: Annotated[str, option("Theme of plots: light or dark.", "Output")] = "light",
+    theme: Annotated[Theme, option("Theme of plots: light or dark.", "Output")] = "light",
     *,
     options: Options,
 ) -> int:
@@ -52,7 +52,6 @@ def show(
     from unipd.run.result import problem_facts, summary_rows
 
     check_file("--spectrum", spectrum, PICTURES)
-    check_style(axis, theme)
     saved = load(result)
     _draw(saved, options.plot, spectrum, axis, theme)
     proven = describe_certificate(saved) if options.verbose else []

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unipd._util.context import current_communicator
-from unipd.cli.exits import BAD_INPUT, SOLVED, UNEXPECTED
 from unipd.cli.options import METHODS, Options, check_program_name, common_options, option
 from unipd.cli.output import OutputWriter, announce, emit, run_solver, solver_arguments
+from unipd.cli.runtime import BAD_INPUT, SOLVED, UNEXPECTED
 from unipd.errors import InvalidInput, UnipdError
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import typer
 
 from unipd._util import validate
 from unipd._util.context import current_communicator
-from unipd.cli.exits import print_warnings, say, translate_argument_names
 from unipd.cli.options import ALWAYS, Options, check_file, common_options, option, read_array_file
 from unipd.cli.output import OutputWriter, emit, stopping_rule
+from unipd.cli.runtime import print_warnings, say, translate_argument_names
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.status import Status
 
