@@ -125,12 +125,11 @@ def test_bounds_and_oracle_answers_agree_in_both_units() -> None:
     scaling = equilibrate(problem)
     assert scaling is not None
     mu = random.random(5)
-    there, here = evaluate(scaling.problem, mu), evaluate(problem, scaling.dual_to_original(mu))
+    there, here = evaluate(scaling.problem, mu), evaluate(problem, scaling.factors * mu)
     assert there.value == here.value
-    np.testing.assert_array_equal(scaling.image_to_original(there.image), here.image)
+    np.testing.assert_array_equal(there.image / scaling.factors, here.image)
     bounds = [lower_bound(scaling.problem, there).value, lower_bound(problem, here).value]
     assert bounds[0] == pytest.approx(bounds[1], rel=1e-12)
-    np.testing.assert_array_equal(scaling.dual_to_scaled(scaling.dual_to_original(mu)), mu)
 
 
 def test_single_precision_stays_single() -> None:

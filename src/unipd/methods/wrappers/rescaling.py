@@ -10,7 +10,7 @@ from typing import Any
 from unipd._typing import Array
 from unipd.couplings.base import power_of_two
 from unipd.maps.compose import RowScaled
-from unipd.methods.base import Certificate, State, WarmPoint, common_fields, method_options, rebuild_shared, start_from
+from unipd.methods.base import State, WarmPoint, common_fields, method_options, rebuild_shared, start_from
 from unipd.methods.wrappers.base import Wrapper, WrapperState, prefix_names
 from unipd.problem import Problem
 from unipd.protocols import Tracker
@@ -18,24 +18,12 @@ from unipd.protocols import Tracker
 
 @dataclass(frozen=True)
 class Scaling:
-    """A problem with its rows in other units, and the conversions back."""
+    """A problem with its rows in other units."""
 
     problem: Problem
     """min f(x) over x in X, D A x - D b in D K."""
     factors: Array
-    """The diagonal of D, in the shape of b; powers of two, so that nothing is rounded."""
-
-    def dual_to_original(self, dual: Array) -> Array:
-        """Return the dual vector in the original units, D mu."""
-        return self.factors * dual
-
-    def dual_to_scaled(self, dual: Array) -> Array:
-        """Return the dual vector in the scaled units, lam / D."""
-        return dual / self.factors
-
-    def image_to_original(self, image: Array) -> Array:
-        """Return the image in the original units."""
-        return image / self.factors
+    """The diagonal of D, in the shape of b; powers of two, so that nothing is rounded: lam = D mu, A x = image / D."""
 
 
 def equilibrate(problem: Problem) -> Scaling | None:
@@ -62,29 +50,28 @@ def equilibrate(problem: Problem) -> Scaling | None:
 class RescalingState(WrapperState):
     """State of a method in other units; everything that the loop sees is in the original ones."""
 
-    scaling: Scaling | None
-    """The equilibrated problem; None when there is nothing to equilibrate."""
+    scaling: Scaling
+    """The equilibrated problem."""
 
     def dual_inside(self, dual: Array) -> Array:
         """Return a dual vector of the problem as one of the equilibrated problem."""
-        return dual if self.scaling is None else self.scaling.dual_to_scaled(dual)
+        return dual / self.scaling.factors
 
     def improve(self, problem: Problem, update: Callable[[Problem, State], State]) -> State:
         """Return the state with the point and bound that ``update`` finds for the equilibrated problem."""
-        if self.scaling is None:
-            return update(problem, self)
         return to_original_units(problem, self.scaling, self.inner.improve(self.scaling.problem, update))
 
     def shared_objects(self, problem: Problem) -> dict[str, Any]:
         """Return the problem, the scaling and what the inner state shares."""
-        return _share(problem, self.scaling, self.inner.shared_objects)
+        return _share(problem, self.scaling, self.inner.shared_objects(self.scaling.problem))
 
 
 @dataclass(frozen=True)
 class Rescaling(Wrapper):
     """Run a method on the problem with its rows scaled to about unit norm, and report in the original units.
 
-    Everything reported is that of the original problem. Guarantees of the inner method hold in the scaled units.
+    Everything reported is that of the original problem. Guarantees of the inner method hold in the scaled units. Where
+    there is nothing to equilibrate, the run is that of the inner method.
 
     Parameters
     ----------
@@ -112,59 +99,50 @@ class Rescaling(Wrapper):
 
     def rebuild(self, problem: Problem) -> dict[str, Any]:
         """Rebuild the objects that the states share."""
-        return _share(problem, equilibrate(problem), lambda target: rebuild_shared(self.inner, target))
+        scaling = equilibrate(problem)
+        if scaling is None:
+            return rebuild_shared(self.inner, problem)
+        return _share(problem, scaling, rebuild_shared(self.inner, scaling.problem))
 
-    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> RescalingState:
+    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> State:
         """Equilibrate, and start the inner method from the dual vector in the new units."""
         scaling = equilibrate(problem)
         if scaling is None:
-            return to_original_units(problem, None, self.inner.start(problem, tracker, dual, accuracy))
-        inner = self.inner.start(scaling.problem, tracker, scaling.dual_to_scaled(dual), accuracy)
+            return self.inner.start(problem, tracker, dual, accuracy)
+        inner = self.inner.start(scaling.problem, tracker, dual / scaling.factors, accuracy)
         return to_original_units(problem, scaling, inner)
 
-    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> RescalingState | None:
+    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> State | None:
         """Start the inner method from another run, where it can; points and atoms have no units of rows."""
         scaling = equilibrate(problem)
-        target = problem if scaling is None else scaling.problem
-        if scaling is not None:
-            warm = replace(warm, dual=scaling.dual_to_scaled(warm.dual), state=None)
-        inner = start_from(self.inner, target, tracker, warm, accuracy)
+        if scaling is None:
+            return start_from(self.inner, problem, tracker, warm, accuracy)
+        warm = replace(warm, dual=warm.dual / scaling.factors, state=None)
+        inner = start_from(self.inner, scaling.problem, tracker, warm, accuracy)
         return None if inner is None else to_original_units(problem, scaling, inner)
 
-    def step(self, problem: Problem, state: RescalingState) -> RescalingState:
+    def step(self, problem: Problem, state: State) -> State:
         """Do one step of the inner method."""
-        target = problem if state.scaling is None else state.scaling.problem
-        return to_original_units(problem, state.scaling, self.inner.step(target, state.inner_state()))
+        if not isinstance(state, RescalingState):
+            return self.inner.step(problem, state)
+        return to_original_units(problem, state.scaling, self.inner.step(state.scaling.problem, state.inner_state()))
 
 
-def _share(
-    problem: Problem, scaling: Scaling | None, share_inside: Callable[[Problem], dict[str, Any]]
-) -> dict[str, Any]:
-    """Return the problem, the scaling, and what is shared inside, where the problem is the equilibrated one."""
-    if scaling is None:
-        return {"problem": problem, **prefix_names("inner", share_inside(problem))}
-    return {"problem": problem, "scaling": scaling, **prefix_names("inner", share_inside(scaling.problem))}
+def _share(problem: Problem, scaling: Scaling, inside: dict[str, Any]) -> dict[str, Any]:
+    return {"problem": problem, "scaling": scaling, **prefix_names("inner", inside)}
 
 
-def to_original_units(problem: Problem, scaling: Scaling | None, inner: State) -> RescalingState:
+def to_original_units(problem: Problem, scaling: Scaling, inner: State) -> RescalingState:
     """Return the state in the original units."""
-    common = common_fields(inner)
-    if scaling is not None:
-        image = scaling.image_to_original(inner.image)
-        common |= {
-            "dual": scaling.dual_to_original(inner.dual),
-            "image": image,
-            "certificate": _original_certificate(problem, scaling, image, inner.certificate),
-        }
+    image, certificate = inner.image / scaling.factors, inner.certificate
+    if math.isfinite(certificate.violation):
+        residual = image - problem.b
+        violation = problem.coupling.distance(residual)
+        infeasibility = problem.infeasibility(residual, violation)
+        certificate = replace(certificate, violation=violation, infeasibility=infeasibility)
+    common = common_fields(inner) | {
+        "dual": scaling.factors * inner.dual,
+        "image": image,
+        "certificate": replace(certificate, ray=scaling.factors * certificate.dual, ray_scale=1.0),
+    }
     return RescalingState(**common, inner=inner, scaling=scaling)
-
-
-def _original_certificate(problem: Problem, scaling: Scaling, image: Array, certificate: Certificate) -> Certificate:
-    """Return the certificate with feasibility and dual vector in the original units; the rest has none."""
-    ray = scaling.dual_to_original(certificate.dual)
-    original = replace(certificate, ray=ray, ray_scale=1.0)
-    if not math.isfinite(certificate.violation):
-        return original
-    residual = image - problem.b
-    violation = problem.coupling.distance(residual)
-    return replace(original, violation=violation, infeasibility=problem.infeasibility(residual, violation))
