@@ -140,7 +140,7 @@ def to_original_units(problem: Problem, scaling: Scaling, inner: State) -> Resca
         violation = problem.coupling.distance(residual)
         infeasibility = problem.infeasibility(residual, violation)
         certificate = replace(certificate, violation=violation, infeasibility=infeasibility)
-    common = common_fields(inner) | {
+    common: dict[str, Any] = common_fields(inner) | {
         "dual": scaling.factors * inner.dual,
         "image": image,
         "certificate": replace(certificate, ray=scaling.factors * certificate.dual, ray_scale=1.0),
