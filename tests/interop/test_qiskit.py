@@ -14,7 +14,7 @@ from unipd.apps.tomography import (
     random_pure,
     simulate_counts,
 )
-from unipd.apps.tomography.simulate import sample_bases
+from unipd.apps.tomography.simulation import sample_bases
 from unipd.errors import InvalidInput, UnipdError
 from unipd.interop import qiskit as bridge
 

@@ -22,7 +22,7 @@ from unipd.apps.tomography import (
     simulate,
     simulate_counts,
 )
-from unipd.apps.tomography.bootstrap import RESAMPLING, interval_of
+from unipd.apps.tomography.error_bars import RESAMPLING, interval_of
 from unipd.errors import InvalidInput
 
 

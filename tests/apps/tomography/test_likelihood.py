@@ -24,7 +24,7 @@ from unipd.apps.tomography import (
 )
 from unipd.apps.tomography.counts import histogram_of
 from unipd.apps.tomography.fixed_rank import call_dense_oracle
-from unipd.apps.tomography.simulate import sample_bases
+from unipd.apps.tomography.simulation import sample_bases
 from unipd.dual import evaluate
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io import read_pauli_data

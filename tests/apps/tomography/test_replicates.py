@@ -7,14 +7,14 @@ import pytest
 
 from unipd import Checkpoint
 from unipd.apps.tomography import Noise, PauliTomography, all_bases, ghz, simulate, simulate_counts
-from unipd.apps.tomography.bootstrap import read_replicates, replicates_file
+from unipd.apps.tomography.error_bars import read_replicates, replicates_file
 from unipd.errors import FileFormatError
 from unipd.run import interruption
 from unipd.run.checkpoint import CheckpointWarning
 
 NUMBER = 5
 
-keeping = import_module("unipd.apps.tomography.bootstrap")
+keeping = import_module("unipd.apps.tomography.error_bars")
 
 
 def fit_labels(seed=1, **settings):

@@ -15,49 +15,6 @@ In the order to read:
 - :mod:`~unipd.apps.process_tomography.simulate`: test channels and simulated experiments.
 """
 
-from unipd.apps.process_tomography.bootstrap import ChannelBootstrap
-from unipd.apps.process_tomography.channel import GATES, QuantumChannel, as_channel
-from unipd.apps.process_tomography.data import (
-    ProcessData,
-    all_preparations,
-    ancilla_data,
-    counts_data,
-    expectation_data,
-    prepared_state,
-)
-from unipd.apps.process_tomography.descent import KrausDescent
-from unipd.apps.process_tomography.diamond import DiamondDistance, diamond_distance
-from unipd.apps.process_tomography.estimator import ProcessTomography, UndeterminedChannel, process_problem
-from unipd.apps.process_tomography.simulate import (
-    CHANNELS,
-    make_channel,
-    noisy_channel,
-    random_channel,
-    random_unitary,
-    simulate_process,
-)
+from unipd._util.lazy import lazy_exports
 
-__all__ = [
-    "CHANNELS",
-    "GATES",
-    "ChannelBootstrap",
-    "DiamondDistance",
-    "KrausDescent",
-    "ProcessData",
-    "ProcessTomography",
-    "QuantumChannel",
-    "UndeterminedChannel",
-    "all_preparations",
-    "ancilla_data",
-    "as_channel",
-    "counts_data",
-    "diamond_distance",
-    "expectation_data",
-    "make_channel",
-    "noisy_channel",
-    "prepared_state",
-    "process_problem",
-    "random_channel",
-    "random_unitary",
-    "simulate_process",
-]
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

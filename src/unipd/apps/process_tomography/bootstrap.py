@@ -14,7 +14,7 @@ from unipd._util import validate
 from unipd._util.printing import ReprMixin
 from unipd.apps.process_tomography.channel import QuantumChannel
 from unipd.apps.process_tomography.data import ProcessData
-from unipd.apps.tomography.bootstrap import interval_of
+from unipd.apps.tomography.error_bars import interval_of
 from unipd.errors import InvalidInput
 from unipd.run import interruption
 

@@ -10,35 +10,29 @@ optimum from below, at every point.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.arrays import inner, precision
+from unipd._util.arrays import precision
 from unipd._util.context import notify
-from unipd.apps.tomography.fixed_rank import PROMISING, REGULARISATION, SETTLED, FixedRank, drop_vanished_columns
+from unipd.apps.tomography.fixed_rank import REGULARISATION, FixedRank
 from unipd.atoms import LowRank
 from unipd.dual import oracle_errors
 from unipd.maps import Stacked
 from unipd.maps.channel import pack
-from unipd.methods.base import ORACLE_SHARE
 from unipd.methods.factored.augmented_lagrangian import (
     AugmentedLagrangian,
     Evaluation,
     FactoredState,
-    refresh_certificate,
-    stationarity,
-    target,
 )
-from unipd.methods.factored.factored import SLOWEST_DECREASE, certify_at, rank_one_escape
-from unipd.methods.factored.lbfgs import ROUNDING, lbfgs_steps
+from unipd.methods.factored.lbfgs import ROUNDING
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.sharp.spectral.factors import SpectralFactors
-from unipd.status import Status
 
 SINGULAR = 1e-24
 """Eigenvalues of tr_out R R^* are at least this share of the largest: a singular trial step stays finite."""
@@ -175,30 +169,3 @@ class KrausDescent(FixedRank):
         assert self.initial is not None
         model = ChannelLoss(problem, self._find_factors(problem), dual, 0.0)
         return self.start_from(model, self.initial, accuracy)
-
-    def step(self, problem: Problem, state: FactoredState) -> FactoredState:
-        """Descend; call the oracle where the gap may be within the accuracy, or the loss no longer falls.
-
-        With many shots the loss stops falling, within rounding, before the bound is tight: steps continue while the gap
-        shrinks.
-        """
-        eps, is_limited = target(problem, state), self.rank is not None and self.rank < problem.map.domain[0]
-        moved = lbfgs_steps(state, self.inner_steps, enough=0.5 * eps)
-        moved = refresh_certificate(problem, replace(moved, iteration=state.iteration + 1))
-        level, decrease = stationarity(moved), state.here.value - moved.here.value
-        is_flat = decrease <= state.model.rounding(moved.here.value, moved.factor)
-        if level > (SETTLED if is_limited else PROMISING) * eps and not is_flat:
-            return drop_vanished_columns(moved)
-        certified, point = certify_at(problem, moved, moved.here.dual, ORACLE_SHARE * eps)
-        gap, before = certified.certificate.absolute_gap, state.certificate.absolute_gap
-        if gap <= eps or not (is_flat or level <= SETTLED * eps):
-            return certified
-        if is_limited:
-            return replace(certified, failure=Status.LOCAL)
-        predicted = inner(moved.here.dual, moved.image - point.image)
-        escaped = certified
-        if predicted > 0.25 * eps:
-            gamma = certified.model.best_gamma(certified.here, point.image, point.objective)
-            escaped = rank_one_escape(problem, certified, point.atom, gamma)
-        is_stuck = escaped.factor is certified.factor and gap > SLOWEST_DECREASE * before
-        return replace(escaped, failure=Status.STALLED if is_stuck else None)

@@ -12,7 +12,7 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd.apps.process_tomography.channel import GATES, QuantumChannel, as_channel
 from unipd.apps.process_tomography.data import LOST, all_preparations, prepared_state, read_effects
-from unipd.apps.tomography.simulate import all_bases
+from unipd.apps.tomography.simulation import all_bases
 from unipd.errors import InvalidInput
 
 CHANNELS = ("random", "unitary", "depolarizing", "damping", "dephasing")

@@ -29,7 +29,6 @@ from scipy.special import chdtri
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
-from unipd.apps.tomography.adapters import read_state_array
 from unipd.apps.tomography.counts import BasisCounts
 from unipd.apps.tomography.fit import WIDE_QUBITS, fit_counts, fit_data, largest_step
 from unipd.apps.tomography.fixed_rank import WIDTH, FixedRank
@@ -42,8 +41,8 @@ from unipd.apps.tomography.measurements import (
 )
 from unipd.apps.tomography.model import Fit
 from unipd.apps.tomography.objectives import BY_OUTCOME, NATS, oracle_options
-from unipd.apps.tomography.simulate import binomial_mean, sample_bases
-from unipd.apps.tomography.state import QuantumState, as_state
+from unipd.apps.tomography.simulation import binomial_mean, sample_bases
+from unipd.apps.tomography.state import QuantumState, as_state, read_state_array
 from unipd.atoms import LowRank
 from unipd.couplings import WeightedLeastSquares
 from unipd.errors import InvalidInput

@@ -19,7 +19,6 @@ import numpy as np
 from unipd._typing import FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
-from unipd.apps.tomography.adapters import read_outcomes
 from unipd.apps.tomography.measurements import SMALLEST_VARIANCE
 from unipd.errors import InvalidInput
 from unipd.io.pauli import MOST_SHOTS, PauliData
@@ -181,6 +180,40 @@ def as_counts(counts: Any, povm: Any = None) -> list[BasisCounts]:
     if qubits > MOST_QUBITS:
         require_room_for_state(qubits, 1)
     return [_basis_counts(basis, outcomes, qubits) for basis, outcomes in counts.items()]
+
+
+def read_outcomes(name: str, qubits: int, outcomes: Any) -> tuple[Mapping[Any, Any], float]:
+    """Return the counts by bit-string of one measurement, and the number by which they are to be multiplied.
+
+    Qiskit's ``BitArray`` and ``PubResult`` have the shots one by one; registers are joined as in bit-strings: the first
+    is the rightmost. A ``QuasiDistribution`` has probabilities and the number of its shots; ``Counts`` made from
+    numbers have dropped leading zeros.
+
+    >>> read_outcomes("counts", 1, {"0": 3})
+    ({'0': 3}, 1.0)
+    """
+    if type(outcomes) is dict:  # the usual case
+        return outcomes, 1.0
+    is_mapping = issubclass(type(outcomes), Mapping)
+    if hasattr(outcomes, "join_data"):
+        outcomes = outcomes.join_data()
+    elif hasattr(outcomes, "data") and hasattr(outcomes, "metadata") and not is_mapping:
+        registers = list(outcomes.data.values())
+        if len(registers) != 1:
+            raise InvalidInput(name, "a result with one register (others have join_data)", f"{len(registers)}")
+        outcomes = registers[0]
+    if hasattr(outcomes, "get_int_counts"):
+        if outcomes.size != 1:
+            expected = "the shots of one circuit (index the array: one basis, one entry)"
+            raise InvalidInput(name, expected, f"an array of shape {outcomes.shape}")
+        return {format(key, f"0{outcomes.num_bits}b"): value for key, value in outcomes.get_int_counts().items()}, 1.0
+    if not is_mapping:
+        expected = "a mapping of bit-string -> count, or Qiskit's BitArray or PubResult"
+        raise InvalidInput(name, expected, type(outcomes).__name__)
+    if getattr(outcomes, "hex_raw", None) is not None:
+        return {format(key, f"0{qubits}b"): value for key, value in outcomes.int_outcomes().items()}, 1.0
+    shots = getattr(outcomes, "shots", None)
+    return outcomes, float(shots) if isinstance(shots, (int, float)) else 1.0
 
 
 def _povm_counts(counts: Mapping[Any, Any], povm: Any) -> list[BasisCounts]:

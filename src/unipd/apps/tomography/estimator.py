@@ -10,9 +10,9 @@ from typing import Any
 
 from unipd._typing import FloatArray
 from unipd._util import validate
-from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap, report_data
 from unipd.apps.tomography.confidence import StateRange, state_range
 from unipd.apps.tomography.counts import BasisCounts, as_counts
+from unipd.apps.tomography.error_bars import Bootstrap, bootstrap, report_data
 from unipd.apps.tomography.fit import fit_counts, fit_data
 from unipd.apps.tomography.measurements import (
     PRECISIONS,

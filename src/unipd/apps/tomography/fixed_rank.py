@@ -119,7 +119,10 @@ class FixedRank(Factored):
         return FactoredState.at(model, factor, here, counts, memory=memory, accuracy=accuracy, first_rank=rank)
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
-        """Descend; call the oracle where the gap may be within the accuracy."""
+        """Descend; call the oracle where the gap may be within the accuracy, or the descent ends within rounding.
+
+        With many shots the loss stops falling before the bound is tight: steps continue while the gap shrinks.
+        """
         eps, is_limited = target(problem, state), self.rank is not None and self.rank < problem.map.domain[0]
         moved = lbfgs_steps(state, self.inner_steps, enough=0.5 * eps)
         moved = refresh_certificate(problem, replace(moved, iteration=state.iteration + 1))
@@ -129,12 +132,13 @@ class FixedRank(Factored):
         if level > (SETTLED if is_limited else PROMISING) * eps and not is_stuck:
             return drop_vanished_columns(moved)
         certified, point = certify_at(problem, moved, moved.here.dual, ORACLE_SHARE * eps)
-        if certified.certificate.absolute_gap <= eps or not (is_stuck or level <= SETTLED * eps):
+        gap, before = certified.certificate.absolute_gap, state.certificate.absolute_gap
+        if gap <= eps or not (is_stuck or level <= SETTLED * eps):
             return certified
         if is_limited:
             return replace(certified, failure=Status.LOCAL)
         predicted = inner(moved.here.dual, moved.image - point.image)
-        if predicted < 0.25 * certified.certificate.absolute_gap:  # a search confined to a cluster of eigenvalues
+        if predicted < 0.25 * gap:  # a search confined to a cluster of eigenvalues
             point = call_dense_oracle(problem, moved.here.dual, point)
             certified = with_bound(problem, certified, point)
             predicted = inner(moved.here.dual, moved.image - point.image)
@@ -142,7 +146,8 @@ class FixedRank(Factored):
         if predicted > 0.25 * eps:
             gamma = certified.model.best_gamma(certified.here, point.image, point.objective)
             escaped = rank_one_escape(problem, certified, point.atom, gamma)
-        return replace(escaped, failure=Status.STALLED if is_stuck and escaped.factor is certified.factor else None)
+        has_ended = is_stuck and escaped.factor is certified.factor and gap > SLOWEST_DECREASE * before
+        return replace(escaped, failure=Status.STALLED if has_ended else None)
 
 
 def call_dense_oracle(problem: Problem, dual: Array, point: DualPoint) -> DualPoint:

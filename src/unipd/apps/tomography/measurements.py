@@ -15,7 +15,6 @@ import numpy as np
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.context import current_communicator
-from unipd.apps.tomography.adapters import PauliSum, read_label, read_masks
 from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData, noise_tolerance
 from unipd.maps.pauli import PauliMap
@@ -121,11 +120,10 @@ def as_pauli_sum(observable: Any, qubits: int) -> tuple[Paulis, Array]:
     """
     if isinstance(observable, Mapping):
         observable = list(observable.items())
+    coefficients: Any = getattr(observable, "coeffs", None)
     if isinstance(observable, (list, tuple)) and observable and all(_is_term(term) for term in observable):
         coefficients = [number for _, number in observable]
         observable = [expand_label(label, qubits) for label, _ in observable]
-    else:
-        coefficients = observable.coeffs if isinstance(observable, PauliSum) else None
     paulis = as_paulis(expand_label(observable, qubits), qubits)
     numbers = np.ones(paulis.x.size) if coefficients is None else coefficients
     return paulis, validate.finite_array("observable", numbers, shape=paulis.x.shape)
@@ -164,10 +162,31 @@ def _read(value: Any, qubits: int | None) -> Paulis:
     if isinstance(value, tuple) and len(value) == 2 and not any(isinstance(part, str) for part in value):
         return _from_masks(np.asarray(value[0]), np.asarray(value[1]), qubits)
     try:
-        labels = [read_label(item) for item in value]
+        return Paulis(*parse([_label_of(item) for item in value]))
     except TypeError:
         raise InvalidInput("paulis", _EXPECTED, type(value).__name__) from None
-    return Paulis(*parse(labels))
+
+
+def read_masks(value: Any) -> tuple[Array, Array] | None:
+    """Return the masks of Qiskit's ``Pauli``, ``PauliList`` or ``SparsePauliOp`` in rows; None for other objects."""
+    value = getattr(value, "paulis", value)
+    if not (hasattr(value, "x") and hasattr(value, "z")):
+        return None
+    _refuse_phases(value)
+    return np.atleast_2d(np.asarray(value.x)), np.atleast_2d(np.asarray(value.z))
+
+
+def _label_of(value: Any) -> Any:
+    """Return the label of one string, which Qiskit's ``Pauli`` knows; other values as they are."""
+    if hasattr(value, "to_label"):
+        _refuse_phases(value)
+        return str(value.to_label())
+    return str(value) if isinstance(value, str) else value
+
+
+def _refuse_phases(value: Any) -> None:
+    if np.any(np.asarray(getattr(value, "phase", 0)) != 0):
+        raise InvalidInput("paulis", "strings without sign or phase (move it to the values)", "a phase")
 
 
 def _from_masks(x: Array, z: Array, qubits: int | None) -> Paulis:

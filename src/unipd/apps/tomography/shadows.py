@@ -29,8 +29,8 @@ from scipy.special import chdtrc, stdtrit
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
-from unipd.apps.tomography.adapters import PauliSum, read_masks, read_outcomes
-from unipd.apps.tomography.measurements import MeasurementWarning, expand_label
+from unipd.apps.tomography.counts import read_outcomes
+from unipd.apps.tomography.measurements import MeasurementWarning, expand_label, read_masks
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import bit_count
 
@@ -274,8 +274,8 @@ def read_terms(observable: Any, qubits: int) -> tuple[list[str], FloatArray]:
     >>> read_terms({"Z0 X2": 0.5, "III": 2.0}, 3)
     (['XIZ', 'III'], array([0.5, 2. ]))
     """
-    if isinstance(observable, PauliSum):
-        x, z = read_masks(observable) or (np.zeros((0, 0)), np.zeros((0, 0)))
+    if hasattr(observable, "coeffs"):
+        x, z = read_masks(observable) or ((), ())
         codes = np.asarray(x, bool)[:, ::-1] * 2 + np.asarray(z, bool)[:, ::-1]
         labels = ["".join("IZXY"[code] for code in row) for row in codes]
         numbers: Any = np.asarray(observable.coeffs)

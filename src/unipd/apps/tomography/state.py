@@ -10,7 +10,6 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd.apps.tomography.adapters import read_state_array
 from unipd.apps.tomography.measurements import as_pauli_sum, as_paulis, pauli_map
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput, MemoryForecastError, MissingExtra, UnipdError
@@ -217,6 +216,13 @@ class QuantumState:
 
     def __repr__(self) -> str:
         return f"QuantumState(qubits={self.qubits}, rank={self.rank}, purity={self.purity:.6g})"
+
+
+def read_state_array(value: Any) -> Any:
+    """Return the vector or matrix of a state of QuTiP (``full``) or Qiskit (``data``); other values as they are."""
+    if not hasattr(value, "dims"):
+        return value
+    return value.full() if hasattr(value, "full") else getattr(value, "data", value)
 
 
 def as_state(value: Any) -> QuantumState:

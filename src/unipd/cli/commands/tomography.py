@@ -141,7 +141,7 @@ def tomography(
     --target, with --simulate by default that with the true state.
     """
     from unipd.apps.tomography import MeasurementWarning, Noise, PauliTomography, make_state, report_data
-    from unipd.apps.tomography.bootstrap import RESAMPLING, read_replicates
+    from unipd.apps.tomography.error_bars import RESAMPLING, read_replicates
 
     if (data is None) == (simulate is None):
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
