@@ -202,6 +202,18 @@ def available_memory() -> int:
     return min(machine_memory(), container_memory(), left)
 
 
+def require_room(name: str, needed: float, purpose: str = "reading it") -> None:
+    """Raise unless ``needed`` bytes of memory are available for a file.
+
+    >>> require_room("ratings.csv", 1000)
+    """
+    room, limit = available_memory(), memory_limit()
+    if needed > room:
+        rest = "" if limit is None else f" of the memory limit of {size_text(limit)}, which can be raised"
+        problem = f"{purpose} needs about {size_text(needed)} of memory, {size_text(room)} are left{rest}"
+        raise MemoryForecastError(f"{name}: {problem}")
+
+
 _SQUARES = 3
 """Dense matrices of the order of the shorter side: the Gram matrix, a summand of it, and what LAPACK makes of it."""
 _WHOLE = 2

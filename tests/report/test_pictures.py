@@ -23,7 +23,6 @@ from unipd.report import (
     group_extremes,
     plot_comparison,
     plot_convergence,
-    plot_methods,
     plot_spectrum,
     spectrum_of,
     write_report,
@@ -163,6 +162,9 @@ def test_comparison(losses, constrained_results, tmp_path):
     ]
     (axes,) = plot_comparison(losses, quantities=("gap",), axis="iterations").axes
     assert axes.get_ylabel().startswith("certified gap\nrelative to ")
+    narrow, page = (plot_comparison(constrained_results, axis="all", width=width) for width in ("column", "page"))
+    assert [axes.get_xlabel() for axes in narrow.axes[-2:]] == ["sharp-oracle calls", "seconds"]
+    assert len(page.axes) == 3 * 4
 
 
 @pytest.mark.parametrize("quantity", ["objective", "gap"])
@@ -201,9 +203,6 @@ def test_spectrum(tmp_path):
     plot_spectrum(np.zeros(3), tmp_path / "zero.png", title="nothing", theme="dark")
 
 
-COMPARING = (plot_comparison, plot_methods)
-
-
 def test_refusals(losses, tmp_path):
     result = losses["accunipdgrad"]
     without = dataclasses.replace(result, history=None)
@@ -218,8 +217,9 @@ def test_refusals(losses, tmp_path):
         lambda: plot_comparison(losses, quantities=("infeasibility",)),
         lambda: plot_comparison(losses, quantities=("speed",)),
         lambda: plot_comparison(losses, xscale="sqrt"),
-        *(lambda draw=draw, scale=scale: draw(losses, scale=scale) for draw in COMPARING for scale in (0.0, -1.0)),
-        *(lambda draw=draw: draw({"run": without}) for draw in COMPARING),
+        lambda: plot_comparison(losses, axis=("seconds", "miles")),
+        *(lambda scale=scale: plot_comparison(losses, scale=scale) for scale in (0.0, -1.0)),
+        lambda: plot_comparison({"run": without}),
         lambda: plot_convergence(without),
         lambda: plot_spectrum([]),
         lambda: plot_spectrum({}),

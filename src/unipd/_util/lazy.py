@@ -10,6 +10,8 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from unipd.errors import MissingExtra
+
 P = ParamSpec("P")
 R = TypeVar("R")
 REORDER: Any = {"reassoc", "contract", "nsz"}
@@ -101,6 +103,19 @@ def compile_lazily(
         return call
 
     return decorate
+
+
+def import_extra(module: str, extra: str, purpose: str) -> Any:
+    """Return an optional module, or name the extra of unipd that installs it.
+
+    >>> import_extra("no_such_package", "plot", "a picture")
+    Traceback (most recent call last):
+    unipd.errors.MissingExtra: a picture needs no_such_package: pip install "unipd[plot]"
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtra(module.split(".")[0], extra, purpose) from error
 
 
 def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:

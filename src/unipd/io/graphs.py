@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.limits import Limits, Source, open_bounded, require_room
+from unipd.io.limits import Limits, Source, open_bounded
 from unipd.io.text import (
     BYTE_ORDER_MARK,
     LINE_LIMIT,
@@ -30,6 +30,7 @@ from unipd.io.text import (
     read_table,
     require_rows,
 )
+from unipd.memory import require_room
 
 
 @dataclass(frozen=True, eq=False)

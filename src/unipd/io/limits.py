@@ -18,8 +18,8 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util.files import open_to_read
-from unipd.errors import FileFormatError, MemoryForecastError, UnipdError
-from unipd.memory import available_memory, memory_limit, size_text
+from unipd.errors import FileFormatError, UnipdError
+from unipd.memory import require_room, size_text
 
 Source: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 
@@ -70,19 +70,6 @@ class Limits:
     order: int = 2_000_000
     constraints: int = 50_000_000
     repeated_entries: int = 1_000_000
-
-
-def require_room(name: str, needed: float, purpose: str = "reading it") -> None:
-    """Raise unless ``needed`` bytes of memory are available for a file.
-
-    >>> require_room("ratings.csv", 1000)
-    """
-    room = available_memory()
-    if needed > room:
-        limit = memory_limit()
-        rest = "" if limit is None else f" of the memory limit of {size_text(limit)}, which can be raised"
-        problem = f"{purpose} needs about {size_text(needed)} of memory, {size_text(room)} are left{rest}"
-        raise MemoryForecastError(f"{name}: {problem}")
 
 
 def check_compression(name: str, given: int, compressed: int, limits: Limits) -> None:

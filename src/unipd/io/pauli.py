@@ -20,10 +20,10 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.files import atomic_write, write_text
 from unipd._util.printing import ReprMixin
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.limits import DamagedArchive, Limits, open_bounded, read_arrays, read_bounded, require_room
+from unipd.io.limits import DamagedArchive, Limits, open_bounded, read_arrays, read_bounded
 from unipd.io.text import LINE_LIMIT
 from unipd.maps.pauli.strings import MOST_QUBITS, masks, parse, write
-from unipd.memory import require_room_for_state
+from unipd.memory import require_room, require_room_for_state
 
 SIGMAS = 6.0
 """Standard errors by which a value may differ from what it should be."""

@@ -27,8 +27,9 @@ from unipd.io.columns import (
     match_column_names,
     warn_of_positions,
 )
-from unipd.io.limits import Limits, Source, open_bounded, read_bounded, require_room
+from unipd.io.limits import Limits, Source, open_bounded, read_bounded
 from unipd.io.text import LINE_LIMIT
+from unipd.memory import require_room
 
 _SEPARATORS = ("::", "\t", ";", ",", "|")
 _SAMPLE = 1000

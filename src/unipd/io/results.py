@@ -14,13 +14,13 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.files import atomic_write, open_to_read
+from unipd._util.files import atomic_write
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.limits import DamagedArchive, read_arrays
 from unipd.methods import Certificate, Counts, State
 from unipd.run import Result
 from unipd.run.checkpoint.codec import Packer, unpack
-from unipd.run.checkpoint.file import MAGIC, package_versions
+from unipd.run.checkpoint.file import is_checkpoint, package_versions
 from unipd.run.history import COLUMNS, LARGEST, History, reorder_columns
 from unipd.run.result import ProblemFacts, problem_facts
 from unipd.trackers.atoms import Combination, HasAtoms
@@ -236,9 +236,7 @@ def _read_arrays(path: Path) -> dict[str, Array]:
     try:
         return read_arrays(path)
     except DamagedArchive as error:
-        with open_to_read(path) as stream:
-            is_checkpoint = stream.read(len(MAGIC)) == MAGIC
-        if is_checkpoint:
+        if is_checkpoint(path):
             reason = "a checkpoint, not a result: show it with unipd report, or resume its command with --resume"
             raise FileFormatError(str(path), reason) from error
         raise FileFormatError(str(path), "not a result file of unipd, or damaged") from error

@@ -11,7 +11,7 @@
 Heavy packages are imported when a picture is drawn or a page written, not before.
 
 An application hands its data to the page through its result: it puts arrays, numbers and strings into
-``result.extras``, and one function of a file in ``sections/``, listed in ``sections.BUILDERS``, turns them into a
+``result.extras``, and one function of a file in ``sections/``, listed in ``page.BUILDERS``, turns them into a
 :class:`Section` of sentences, tables and Plotly figures (plain dictionaries). The page of a saved result therefore
 shows the same as that of a fresh one. :func:`report_sections` returns the sections of a result.
 """

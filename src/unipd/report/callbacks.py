@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from unipd.errors import MissingExtra
+from unipd._util.lazy import import_extra
 from unipd.run import IterationInfo
 
 FIGURES = ("objective", "dual_bound", "gap", "infeasibility", "oracle_calls", "matvecs", "seconds")
@@ -51,8 +51,9 @@ class TensorBoardCallback:
     """
 
     def __init__(self, writer: Any, prefix: str = "unipd", every: int = 1) -> None:
-        self.writer = writer if hasattr(writer, "add_scalar") else _open_writer(writer)
-        self.prefix, self.every = prefix, every
+        if not hasattr(writer, "add_scalar"):
+            writer = import_extra("tensorboardX", "track", "a log for TensorBoard").SummaryWriter(str(writer))
+        self.writer, self.prefix, self.every = writer, prefix, every
 
     def __call__(self, info: IterationInfo) -> None:
         """Log an iteration."""
@@ -60,14 +61,6 @@ class TensorBoardCallback:
         if step % self.every == 0:
             for name, value in _figures(info).items():
                 self.writer.add_scalar(f"{self.prefix}/{name}", value, step)
-
-
-def _open_writer(folder: Any) -> Any:
-    try:
-        from tensorboardX import SummaryWriter  # pyright: ignore[reportMissingImports]
-    except ImportError as error:
-        raise MissingExtra("tensorboardX", "track", "a log for TensorBoard") from error
-    return SummaryWriter(str(folder))
 
 
 class MLflowCallback:
@@ -99,21 +92,12 @@ class MLflowCallback:
     """
 
     def __init__(self, client: Any = None, prefix: str = "", every: int = 10) -> None:
-        self.client = _import_mlflow() if client is None else client
+        self.client = import_extra("mlflow", "track", "a log for MLflow") if client is None else client
         self.prefix, self.every = prefix, every
 
     def __call__(self, info: IterationInfo) -> None:
         """Log an iteration."""
         step = info.state.iteration
         if step % self.every == 0:
-            self.client.log_metrics(
-                {f"{self.prefix}{name}": value for name, value in _figures(info).items()}, step=step
-            )
-
-
-def _import_mlflow() -> Any:
-    try:
-        import mlflow  # pyright: ignore[reportMissingImports]
-    except ImportError as error:
-        raise MissingExtra("mlflow", "track", "a log for MLflow") from error
-    return mlflow
+            figures = {f"{self.prefix}{name}": value for name, value in _figures(info).items()}
+            self.client.log_metrics(figures, step=step)

@@ -73,33 +73,23 @@ def describe_certificate(result: Result) -> list[str]:
     'The requested accuracy, 0.001, was reached in gap and infeasibility.'
     """
     if result.status is Status.INFEASIBLE:
-        return [*_infeasible(result), *_kind(result)]
+        claim = _premise(result, "no point satisfies all constraints")
+        proof = "The dual vector gives a bound above every value of the objective on the set"
+        return [f"{claim}. {proof}.", f"The bound is {_number(result.dual_bound)}.", *_kind(result)]
     if result.status is Status.UNBOUNDED:
-        return _unbounded(result)
+        rate, residual = (_number(result.extras.get(name, math.nan), 3) for name in ("ray_objective", "ray_residual"))
+        return [
+            "The objective is unbounded: x is not a point but a ray, along which feasible points stay feasible.",
+            f"Per unit of the ray the objective changes by {rate}, and the constraints by {residual} (relative to the "
+            "size of the map), which counts as zero.",
+        ]
     return [_point(result), *_bound(result), *_kind(result), _verdict(result)]
-
-
-def _infeasible(result: Result) -> list[str]:
-    proof = "The dual vector gives a bound above every value of the objective on the set"
-    return [
-        _premise(result, "no point satisfies all constraints") + f". {proof}.",
-        f"The bound is {_number(result.dual_bound)}.",
-    ]
 
 
 def _premise(result: Result, claim: str) -> str:
     """Return a claim that rests on the bound, with what it supposes in front."""
     text = _PREMISES.get(str(result.bound_kind), "") + claim
     return text[0].upper() + text[1:]
-
-
-def _unbounded(result: Result) -> list[str]:
-    rate, residual = (result.extras.get(name, math.nan) for name in ("ray_objective", "ray_residual"))
-    return [
-        "The objective is unbounded: x is not a point but a ray, along which feasible points stay feasible.",
-        f"Per unit of the ray the objective changes by {_number(rate, 3)}, and the constraints by "
-        f"{_number(residual, 3)} (relative to the size of the map), which counts as zero.",
-    ]
 
 
 def _point(result: Result) -> str:

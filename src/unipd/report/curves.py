@@ -74,15 +74,6 @@ def clip_to_floor(values: FloatArray, accuracy: float) -> FloatArray:
     return np.where(values < floor, floor, values)
 
 
-def drawable_accuracy(accuracy: float) -> float:
-    """Return the accuracy if a picture can show it, else nan (none requested, or below :data:`LEAST`).
-
-    >>> drawable_accuracy(1e-6), drawable_accuracy(1e-300)
-    (1e-06, nan)
-    """
-    return accuracy if LEAST <= accuracy < np.inf else np.nan
-
-
 def positive_or_nan(values: FloatArray) -> FloatArray:
     """Return the values, nan where a logarithmic axis cannot show them.
 
@@ -189,16 +180,16 @@ def compute_curves(
     reference = float(result.dual_bound) if best is None else best
     unit = scale or known.scale or abs(result.objective) or 1.0
     gaps = history["gap"] if scale is None else (history["objective"] - history["dual_bound"]) / unit
-    smoothness, universal = history["smoothness"], result.method in UNIVERSAL
+    exponent, is_universal = history["nu"], result.method in UNIVERSAL
     return Curves(
         position=history[column],
         label=label,
         gap=np.abs(gaps),
         residual=np.abs(history["objective"] - reference) / unit,
         infeasibility=None if known.loss else history["infeasibility"],
-        bound=_finite_bound(result, known, unit, start),
-        smoothness=_only_numbers(positive_or_nan(smoothness)) if universal else None,
-        exponent=_only_numbers(history["nu"]) if universal else None,
+        bound=_drawable(_theorem_bound(result, known, unit, start)),
+        smoothness=_drawable(history["smoothness"]) if is_universal else None,
+        exponent=exponent if is_universal and np.isfinite(exponent).any() else None,
         unit=error_unit(result),
     )
 
@@ -256,16 +247,9 @@ def loss_bound(weight_sum: FloatArray, distance: FloatArray | float, eps: float)
     return 0.5 * eps + distance**2 / (2.0 * weight_sum)
 
 
-def _finite_bound(result: Result, known: ProblemFacts, scale: float, start: Array | None) -> FloatArray | None:
-    """Return the theorem's bound, nan where it over- or underflows."""
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        bound = _theorem_bound(result, known, scale, start)
-    return None if bound is None else _only_numbers(positive_or_nan(bound))
-
-
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")
 def _theorem_bound(result: Result, known: ProblemFacts, scale: float, start: Array | None) -> FloatArray | None:
-    history = result.history
-    settings = result.settings
+    history, settings = result.history, result.settings
     sums = weight_sums(result.method, history["smoothness"])
     whole = history["iteration"][0] == 1
     proven = settings.get("weights") in (None, "theory") and settings.get("step_rule") in (None, "search")
@@ -281,5 +265,7 @@ def _theorem_bound(result: Result, known: ProblemFacts, scale: float, start: Arr
     return loss_bound(sums, slopes + (0.0 if start is None else norm(start)), known.eps) / scale
 
 
-def _only_numbers(values: FloatArray) -> FloatArray | None:
-    return values if np.isfinite(values).any() else None
+def _drawable(values: FloatArray | None) -> FloatArray | None:
+    """Return the values, nan where a logarithmic axis cannot show them; None where it can show none."""
+    shown = None if values is None else positive_or_nan(values)
+    return None if shown is None or np.isnan(shown).all() else shown

@@ -6,25 +6,23 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from unipd._typing import Array
-from unipd._util.files import open_to_read
-from unipd.errors import InvalidInput, MissingExtra
+from unipd._util.lazy import import_extra
+from unipd.errors import InvalidInput
 from unipd.methods import Counts
 from unipd.report.page import page_content, render_page
 from unipd.run import Result
 from unipd.run.checkpoint.checkpoint import decode_history
 from unipd.run.checkpoint.codec import unpack
-from unipd.run.checkpoint.file import MAGIC, read_checkpoint, unusable
+from unipd.run.checkpoint.file import read_runs, unusable
 from unipd.run.history import COLUMNS, History, IterationInfo
 from unipd.run.result import certificate_figures, problem_facts
 from unipd.status import Status
@@ -108,31 +106,6 @@ class RunCollector:
         return {name: result() for name, result in list(self._runs.items())[-MOST_RUNS:]}
 
 
-def is_checkpoint(path: str | os.PathLike[str]) -> bool:
-    """Whether a file starts with the signature of checkpoints.
-
-    Parameters
-    ----------
-    path
-        Path of the file.
-
-    See Also
-    --------
-    load_checkpoint, unipd.Checkpoint
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "notes.txt").write_text("no checkpoint")
-    ...     is_checkpoint(Path(folder, "notes.txt"))
-    False
-    """
-    with open_to_read(path) as stream:
-        return stream.read(len(MAGIC)) == MAGIC
-
-
 def load_checkpoint(path: str | os.PathLike[str]) -> list[Result]:
     """Return the runs in a checkpoint as results with the figures of their last iteration, without points.
 
@@ -158,17 +131,14 @@ def load_checkpoint(path: str | os.PathLike[str]) -> list[Result]:
     >>> len(runs)
     1
     """
-    header, arrays = read_checkpoint(Path(path))
+    header, records = read_runs(Path(path))
     try:
-        return [
-            _checkpoint_result(header, run, arrays[run["first"] : run["first"] + run["count"]])
-            for run in header["runs"]
-        ]
+        return [_checkpoint_result(header, content, arrays) for content, arrays in records]
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise unusable(Path(path), f"the checkpoint is inconsistent ({error})") from error
 
 
-def _checkpoint_result(header: dict[str, Any], run: dict[str, Any], arrays: list[Array]) -> Result:
+def _checkpoint_result(header: dict[str, Any], run: dict[str, Any], arrays: Sequence[Array]) -> Result:
     history, status = History(decode_history(run, arrays)), unpack(run["status"], arrays)
     if not isinstance(status, Status | None):
         raise TypeError(f"a status {status!r}")
@@ -227,9 +197,8 @@ class LiveServer:
     """
 
     def __init__(self, source: Source, port: int = 0, title: str = "Live run") -> None:
-        for package in ("jinja2", "plotly"):
-            if find_spec(package) is None:  # here, not in the server's thread
-                raise MissingExtra(package, "report", "a live page")
+        for package in ("jinja2", "plotly"):  # here, not in the server's thread
+            import_extra(package, "report", "a live page")
         self.source, self.title = source, title
         self.done = False
         self._lock = threading.Lock()
@@ -238,10 +207,11 @@ class LiveServer:
         self._last_request = -_WATCHED
         self._end_sent = threading.Event()
         try:
-            self._server = _Server((HOST, port), partial(_Handler, self))
+            self._server = ThreadingHTTPServer((HOST, port), partial(_Handler, self))
         except (OSError, OverflowError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not a port"
             raise InvalidInput("--live-port", "a free port between 1024 and 65535", f"{port} ({reason})") from error
+        self._server.handle_error = lambda request, client_address: None  # browsers that hang up
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="unipd-live", daemon=True)
 
     @property
@@ -258,9 +228,7 @@ class LiveServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -294,11 +262,6 @@ class LiveServer:
         return answer
 
 
-class _Server(ThreadingHTTPServer):
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore browsers that hang up."""
-
-
 class _Handler(BaseHTTPRequestHandler):
     timeout = 5
     server_version = "unipd"
@@ -313,17 +276,15 @@ class _Handler(BaseHTTPRequestHandler):
         live = self.live
         routes = {"/": (live.page, "text/html; charset=utf-8"), "/data": (live.data, "application/json")}
         if self.headers.get("Host") not in (f"{HOST}:{live.port}", f"localhost:{live.port}"):
-            self._refuse(HTTPStatus.MISDIRECTED_REQUEST)
+            self._send(HTTPStatus.MISDIRECTED_REQUEST)
         elif self.path not in routes:
-            self._refuse(HTTPStatus.NOT_FOUND)
+            self._send(HTTPStatus.NOT_FOUND)
         else:
             make, kind = routes[self.path]
             self._send(HTTPStatus.OK, make(), kind)
 
-    def _refuse(self, status: HTTPStatus) -> None:
-        self._send(status, f"{status.phrase}\n".encode(), "text/plain; charset=utf-8")
-
-    def _send(self, status: HTTPStatus, body: bytes, kind: str) -> None:
+    def _send(self, status: HTTPStatus, body: bytes = b"", kind: str = "text/plain; charset=utf-8") -> None:
+        body = body or f"{status.phrase}\n".encode()
         self.send_response(status)
         headers = {
             "Content-Type": kind,

@@ -7,7 +7,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -15,39 +15,41 @@ from typing import Any
 
 import numpy as np
 
-from unipd._typing import IntArray
 from unipd._util.files import write_text
+from unipd._util.lazy import import_extra
 from unipd._version import __version__
-from unipd.errors import InvalidInput, MissingExtra
+from unipd.errors import InvalidInput
 from unipd.memory import size_text
 from unipd.report.certificate_text import MEANINGS, describe_certificate
 from unipd.report.curves import AXES, LEAST, compute_curves, decimate, error_unit
-from unipd.report.sections import COLOURS, Figure, report_sections
-from unipd.report.sections.base import to_plain
+from unipd.report.sections.base import COLOURS, Figure, Section, to_plain
+from unipd.report.sections.completion import completion_section
+from unipd.report.sections.semidefinite import cut_section, semidefinite_section
+from unipd.report.sections.tomography import channel_section, tomography_section
 from unipd.run import Result
 from unipd.run.result import problem_facts
 from unipd.status import Status
 
-FIGURES: Sequence[tuple[str, str, int]] = (
-    ("objective", "objective", 10),
-    ("dual_bound", "bound of the optimal value", 10),
-    ("bound_kind", "kind of bound", 0),
-    ("gap", "gap (relative)", 3),
-    ("infeasibility", "infeasibility (relative)", 3),
-    ("accuracy", "requested accuracy", 3),
-    ("absolute_gap", "absolute gap", 3),
-    ("gap_scale", "scale of the gap", 4),
-    ("violation", "violation (absolute)", 3),
-    ("feasibility_scale", "scale of the infeasibility", 4),
-    ("method", "method", 0),
-    ("iterations", "iterations", 0),
-    ("oracle_calls", "sharp-oracle calls", 0),
-    ("line_search_trials", "line-search trials", 0),
-    ("matvecs", "matrix-vector products", 0),
-    ("seconds", "seconds", 4),
-    ("peak_memory_bytes", "peak memory", 0),
-)
-"""Rows of the summary: key of the figure, label, digits."""
+FIGURES = {
+    "objective": ("objective", 10),
+    "dual_bound": ("bound of the optimal value", 10),
+    "bound_kind": ("kind of bound", 0),
+    "gap": ("gap", 3),
+    "infeasibility": ("infeasibility (relative)", 3),
+    "accuracy": ("requested accuracy", 3),
+    "absolute_gap": ("absolute gap", 3),
+    "gap_scale": ("scale of the gap", 4),
+    "violation": ("violation (absolute)", 3),
+    "feasibility_scale": ("scale of the infeasibility", 4),
+    "method": ("method", 0),
+    "iterations": ("iterations", 0),
+    "oracle_calls": ("sharp-oracle calls", 0),
+    "line_search_trials": ("line-search trials", 0),
+    "matvecs": ("matrix-vector products", 0),
+    "seconds": ("seconds", 4),
+    "peak_memory_bytes": ("peak memory", 0),
+}
+"""Rows of the summary: label and digits by the key of the figure."""
 _LONGEST = 400
 """Characters of a value that are shown."""
 POLL_MILLISECONDS = 1000
@@ -69,45 +71,73 @@ _LOG_AXIS = {"type": "log", "exponentformat": "power", "nticks": 4}
 _DASHES = ("solid", "dot", "dashdot", "longdash")
 
 
+BUILDERS: tuple[Callable[[Result], Section | None], ...] = (
+    tomography_section,
+    channel_section,
+    completion_section,
+    cut_section,
+    semidefinite_section,
+)
+"""The builders, in the order of the page."""
+
+
+def report_sections(result: Result) -> list[Section]:
+    """Return the sections that applications have for a result, none for a plain run.
+
+    Parameters
+    ----------
+    result
+        The result of an application, fresh or loaded.
+
+    Returns
+    -------
+    list of Section
+
+    See Also
+    --------
+    write_report : The page that shows them.
+
+    Examples
+    --------
+    >>> import unipd
+    >>> from unipd.io import Graph
+    >>> cycle = Graph.of(5, [0, 1, 2, 3, 4], [1, 2, 3, 4, 0], [1.0] * 5)
+    >>> [section.title for section in report_sections(unipd.MaxCut().fit(cycle).result_)]
+    ['Cut', 'Semidefinite program']
+    """
+    return [section for build in BUILDERS if (section := build(result)) is not None]
+
+
 def page_content(runs: Mapping[str, Result]) -> dict[str, Any]:
     """Return everything that depends on the runs: the HTML before and after the curves, and the figures."""
     figures: dict[str, Figure] = {}
-    known: dict[str, Any] = {
-        "names": list(runs),
-        "runs": [_describe_run(name, run) for name, run in runs.items()],
-        "summary": _summary_rows(runs),
-        "sections": _number_sections(runs, figures),
-        "settings": _settings_rows(runs),
-        "versions": _version_rows(runs),
-        "statuses": [_describe_status(status) for status in Status if status is not Status.RUNNING],
-    }
-    data = [run_data(name, run) for name, run in runs.items()]
-    drawn = {key: {"traces": to_plain(each.traces), "layout": to_plain(each.layout)} for key, each in figures.items()}
-    return {
-        "before": _template("before.html").render(known),
-        "after": _template("after.html").render(known),
-        "runs": [{"name": run["name"], "axes": run["axes"]} for run in data],
-        "figures": {"curves": curves_figure(data), **drawn},
-    }
-
-
-def _number_sections(runs: Mapping[str, Result], figures: dict[str, Figure]) -> list[dict[str, Any]]:
-    """Return the sections of all runs for the template, and enter their figures by the identifiers of the page."""
     sections: list[dict[str, Any]] = []
     for place, run in enumerate(runs.values()):
         for section in report_sections(run):
             named = {f"figure-{len(figures) + k}": figure for k, figure in enumerate(section.figures)}
             figures |= named
             sections.append({"run": place, "content": section, "figures": list(named.items())})
-    return sections
-
-
-def _describe_run(name: str, result: Result) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        "names": list(runs),
+        "runs": [
+            {"certificate": describe_certificate(run), "status": _describe_status(run.status), "message": run.message}
+            for run in runs.values()
+        ],
+        "summary": _rows([_summary_texts(run) for run in runs.values()]),
+        "sections": sections,
+        "settings": _rows(
+            [{"problem": problem_facts(run).problem, **run.settings, "seed": run.seed} for run in runs.values()]
+        ),
+        "versions": _rows([{**run.versions, "saved (UTC)": run.saved} for run in runs.values()]),
+        "statuses": [_describe_status(status) for status in Status if status is not Status.RUNNING],
+    }
+    data = [run_data(name, run) for name, run in runs.items()]
+    drawn = {key: {"traces": to_plain(each.traces), "layout": to_plain(each.layout)} for key, each in figures.items()}
     return {
-        "name": name,
-        "certificate": describe_certificate(result),
-        "status": _describe_status(result.status),
-        "message": result.message,
+        "before": _environment().get_template("before.html").render(known),
+        "after": _environment().get_template("after.html").render(known),
+        "runs": [{"name": run["name"], "axes": run["axes"]} for run in data],
+        "figures": {"curves": curves_figure(data), **drawn},
     }
 
 
@@ -117,71 +147,31 @@ def _describe_status(status: Status) -> dict[str, str]:
     return {"kind": kind, "label": label, "message": status.message, "meaning": MEANINGS[status]}
 
 
-Rows = list[tuple[str, list[str]]]
+def _rows(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+    """Return a row for every key: the key, and the text of its value in each record."""
+    keys = dict.fromkeys(str(key) for record in records for key in record)
+    rows = [(key, [_text(record.get(key)) for record in records]) for key in keys]
+    return [(key, cells) for key, cells in rows if any(cells)]
 
 
-def _summary_rows(runs: Mapping[str, Result]) -> Rows:
-    figures = [result.summary() for result in runs.values()]
-    labels = {key: label for key, label, _ in FIGURES}
-    if all(error_unit(result) == "nats" for result in runs.values()):
-        labels["gap"] = "gap (nats)"
-    rows = [(labels[key], [_figure_text(each, key, digits) for each in figures]) for key, _, digits in FIGURES]
-    known = _keys(figures)
-    more = {_without_interval(key, known): None for key in known if key not in {*labels, "status", "message"}}
-    return _drop_empty(
-        [*rows, *((key.replace("_", " "), [_interval_text(each, key) for each in figures]) for key in more)]
-    )
+def _summary_texts(result: Result) -> dict[str, str]:
+    """Return the figures of a result as text: those of every result, then those of its application."""
+    figures = result.summary()
+    if (memory := figures.get("peak_memory_bytes")) is not None:
+        figures["peak_memory_bytes"] = size_text(memory)
+    labels = {**FIGURES, "gap": (f"gap ({error_unit(result)})", 3)}
+    texts = {label: _text(figures.get(key), digits) for key, (label, digits) in labels.items()}
+    for key in (key for key in figures if key not in {*FIGURES, "status", "message"}):
+        name = re.sub("_(stderr|low|high)$", "", key)
+        interval = [_text(figures.get(f"{name}_{end}"), 5) for end in ("low", "high")]
+        if all(interval):
+            texts[name.replace("_", " ")] = f"{_text(figures.get(name))} [{', '.join(interval)}]".strip()
+        else:
+            texts[key.replace("_", " ")] = _text(figures[key])
+    return texts
 
 
-def _without_interval(key: str, known: Iterable[str]) -> str:
-    """Return the figure that an end of an interval, or a standard error, belongs to.
-
-    >>> _without_interval("purity_low", ["purity_low", "purity_high"]), _without_interval("low", ["low"])
-    ('purity', 'low')
-    """
-    name = re.sub("_(stderr|low|high)$", "", key)
-    return name if f"{name}_low" in known else key
-
-
-def _interval_text(figures: Mapping[str, Any], key: str) -> str:
-    """Return a figure, with the ends of its interval where it has one."""
-    low, high = (figures.get(f"{key}_{end}") for end in ("low", "high"))
-    interval = "" if low is None or high is None else f" [{_text(low, 5)}, {_text(high, 5)}]"
-    return (_figure_text(figures, key, 6) + interval).strip()
-
-
-def _settings_rows(runs: Mapping[str, Result]) -> Rows:
-    settings = [result.settings for result in runs.values()]
-    rows = [
-        ("problem", [_text(problem_facts(result).problem, 0) for result in runs.values()]),
-        ("seed", [_text(result.seed, 0) for result in runs.values()]),
-    ]
-    return _drop_empty(
-        [*rows, *((key, [_text(each.get(key), 6) for each in settings]) for key in _keys(settings) if key != "seed")]
-    )
-
-
-def _version_rows(runs: Mapping[str, Result]) -> Rows:
-    """Return the versions that wrote the results; nothing for results that were never saved."""
-    versions = [result.versions for result in runs.values()]
-    rows = [(key, [_text(each.get(key), 0) for each in versions]) for key in _keys(versions)]
-    return _drop_empty([*rows, ("saved (UTC)", [_text(result.saved, 0) for result in runs.values()])])
-
-
-def _drop_empty(rows: Rows) -> Rows:
-    return [(label, cells) for label, cells in rows if any(cells)]
-
-
-def _keys(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(str(key) for mapping in mappings for key in mapping))
-
-
-def _figure_text(figures: Mapping[str, Any], key: str, digits: int) -> str:
-    value = figures.get(key)
-    return size_text(value) if key == "peak_memory_bytes" and value is not None else _text(value, digits)
-
-
-def _text(value: Any, digits: int) -> str:
+def _text(value: Any, digits: int = 6) -> str:
     """Return a value as text of bounded length; empty for None."""
     if value is None or value == "":
         return ""
@@ -274,21 +264,25 @@ def render_page(runs: Mapping[str, Result], *, title: str | None = None, live: s
     >>> render_page({"run": unipd.solve(problem)}).lower().startswith("<!doctype html>")
     True
     """
-    style, script = _asset("report.css"), _asset("report.js")
+    plotly, script = _plotly(), _asset("report.js")
     content = page_content(runs)
     follow = None if live is None else {"url": live, "milliseconds": POLL_MILLISECONDS}
     axes = [{"key": key, "label": label} for key, (_, label) in AXES.items()]
-    return _template("page.html").render(
-        policy=content_policy(_plotly(), script, live=live is not None),
-        version=__version__,
-        title=title or "Report: " + ", ".join(list(runs)[:4]) + (" and others" if len(runs) > 4 else ""),
-        style=style,
-        before=content["before"],
-        after=content["after"],
-        axes=axes,
-        data={"runs": content["runs"], "figures": content["figures"], "axes": axes, "live": follow},
-        plotly=_plotly(),
-        script=script,
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            policy=content_policy(plotly, script, live=live is not None),
+            version=__version__,
+            title=title or "Report: " + ", ".join(list(runs)[:4]) + (" and others" if len(runs) > 4 else ""),
+            style=_asset("report.css"),
+            before=content["before"],
+            after=content["after"],
+            axes=axes,
+            data={"runs": content["runs"], "figures": content["figures"], "axes": axes, "live": follow},
+            plotly=plotly,
+            script=script,
+        )
     )
 
 
@@ -310,20 +304,13 @@ def content_policy(*scripts: str, live: bool) -> str:
 
 @cache
 def _environment() -> Any:
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as error:
-        raise MissingExtra("Jinja2", "report", "a report page") from error
-    loader = PackageLoader("unipd.report", "templates")
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    jinja2 = import_extra("jinja2", "report", "a report page")
+    loader = jinja2.PackageLoader("unipd.report", "templates")
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     return environment
-
-
-def _template(name: str) -> Any:
-    return _environment().get_template(name)
 
 
 def _asset(name: str) -> str:
@@ -334,11 +321,7 @@ def _asset(name: str) -> str:
 @cache
 def _plotly() -> str:
     """Return Plotly's own bundle."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise MissingExtra("Plotly", "report", "a report page") from error
-    return str(get_plotlyjs())
+    return str(import_extra("plotly.offline", "report", "a report page").get_plotlyjs())
 
 
 def run_data(name: str, result: Result) -> dict[str, Any]:
@@ -362,25 +345,25 @@ def run_data(name: str, result: Result) -> dict[str, Any]:
     >>> sorted(run_data("a", unipd.solve(problem, "unipdgrad"))["axes"])
     ['iterations', 'matvecs', 'oracle_calls', 'seconds']
     """
-    accuracy = float(result.accuracy)
-    limit = accuracy if math.isfinite(accuracy) else None
-    known: dict[str, Any] = {"name": name, "accuracy": limit, "unit": error_unit(result)}
-    history = result.history
+    history, accuracy = result.history, float(result.accuracy)
+    known: dict[str, Any] = {
+        "name": name,
+        "accuracy": accuracy if math.isfinite(accuracy) else None,
+        "unit": error_unit(result),
+    }
     if len(history) == 0:
         return {**known, "axes": {axis: [] for axis in AXES}, "curves": {}, "bound": None}
     found = compute_curves(result)
-    kept = _select_points(len(history))
-    columns = {axis: to_plain(history[column][kept]) for axis, (column, _) in AXES.items()}
+    even = np.linspace(0, len(history) - 1, min(len(history), PAGE_POINTS)).astype(int)
+    kept = np.union1d(decimate(len(history), PAGE_POINTS), even)
     curves = {key: getattr(found, key) for key, _, _ in PANELS}
-    drawn = {key: to_plain(values[kept]) for key, values in curves.items() if values is not None}
     bounded = "residual" if found.infeasibility is None else "infeasibility"
-    bound = None if found.bound is None else {"panel": bounded, "values": to_plain(found.bound[kept])}
-    return {**known, "axes": columns, "curves": drawn, "bound": bound}
-
-
-def _select_points(size: int) -> IntArray:
-    even = np.linspace(0, size - 1, min(size, PAGE_POINTS)).astype(int)
-    return np.union1d(decimate(size, PAGE_POINTS), even)
+    return {
+        **known,
+        "axes": {axis: to_plain(history[column][kept]) for axis, (column, _) in AXES.items()},
+        "curves": {key: to_plain(values[kept]) for key, values in curves.items() if values is not None},
+        "bound": None if found.bound is None else {"panel": bounded, "values": to_plain(found.bound[kept])},
+    }
 
 
 def curves_figure(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -15,13 +15,13 @@ from unipd.errors import InvalidInput
 from unipd.report import style
 from unipd.report.curves import (
     AXES,
+    LEAST,
     Curves,
     best_bound,
     clip_to_floor,
     common_scale,
     compute_curves,
     decimate,
-    drawable_accuracy,
     error_unit,
     group_extremes,
     positive_or_nan,
@@ -95,34 +95,31 @@ def plot_convergence(
     """
     with style.new_picture(path, width, theme) as picture:
         data = compute_curves(result, axis, start=start)
-        panels = _panels(data, picture)
-        draw_errors(panels[0], data, result.accuracy, picture.theme, show_bound=show_bound)
-        style.legend(panels[0], title=title)
-        for panel, draw in zip(panels[1:], (_draw_smoothness, _draw_exponent), strict=False):
+        draw_below = [_draw_smoothness, _draw_exponent] if data.exponent is not None else [_draw_smoothness]
+        if data.smoothness is None:
+            draw_below = []
+        errors, *below = panels = _add_panels(picture, len(draw_below))
+        draw_errors(errors, data, result.accuracy, picture.theme, show_bound=show_bound)
+        style.legend(errors, title=title)
+        for panel, draw in zip(below, draw_below, strict=True):
             draw(panel, data, picture.theme)
         for panel in panels:
             set_horizontal(panel, [data.position], xscale, whole=axis != "seconds")
-        for panel in (panels[0], panels[-1]) if picture.is_wide else panels[-1:]:
-            panel.set_xlabel(data.label)
+            has_label = panel is panels[-1] or (picture.is_wide and panel is errors)
+            panel.set_xlabel(data.label if has_label else "")
+            panel.tick_params(labelbottom=has_label)
     return picture.figure
 
 
-def _panels(data: Curves, picture: style.Picture) -> list[Any]:
-    """Return the panels: errors, and smoothness and exponent where the run has them."""
-    more = (data.smoothness is not None) + (data.smoothness is not None and data.exponent is not None)
-    picture.set_height(0.42 if picture.is_wide else 0.85 + 0.3 * more)
-    figure = picture.figure
-    if more and picture.is_wide:
-        grid = figure.add_gridspec(more, 2, width_ratios=(1.55, 1.0))
-        panels = [figure.add_subplot(grid[:, 0]), *(figure.add_subplot(grid[row, 1]) for row in range(more))]
-        inner = panels[1:-1]
+def _add_panels(picture: style.Picture, small: int) -> list[Any]:
+    """Add a large panel and small ones, beside it on a page and below it in a column."""
+    picture.set_height(0.42 if picture.is_wide else 0.85 + 0.3 * small)
+    if picture.is_wide and small:
+        grid = picture.figure.add_gridspec(small, 2, width_ratios=(1.55, 1.0))
+        cells = [grid[:, 0], *(grid[row, 1] for row in range(small))]
     else:
-        grid = figure.add_gridspec(1 + more, 1, height_ratios=(2.4, 1.0, 1.0)[: 1 + more])
-        panels = [figure.add_subplot(grid[row, 0]) for row in range(1 + more)]
-        inner = panels[:-1]
-    for panel in inner:
-        panel.tick_params(labelbottom=False)
-    return panels
+        cells = list(picture.figure.add_gridspec(1 + small, 1, height_ratios=(2.4, 1.0, 1.0)[: 1 + small]))
+    return [picture.figure.add_subplot(cell) for cell in cells]
 
 
 def draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *, show_bound: bool = True) -> None:
@@ -134,7 +131,7 @@ def draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *,
     kept = decimate(data.position.size)
     at, marker = data.position[kept], "o" if data.position.size < 10 else None
     axes.set_yscale("log")
-    requested = drawable_accuracy(accuracy)
+    requested = accuracy if LEAST <= accuracy < np.inf else np.nan
     heights = [requested]
     for label, values, colour, thickness in lines:
         shown = clip_to_floor(positive_or_nan(values), accuracy)
@@ -191,23 +188,24 @@ def _label(quantity: str, scale: float, results: Mapping[str, Result]) -> str:
     return f"{text} (nats)" if is_plain else f"{text}\nrelative to {scale:.4g}"
 
 
-NARROW_MEASURES = ("oracle_calls", "seconds")
-"""Measures of work that fit in a narrow picture."""
+NARROW = ("oracle_calls", "seconds")
+"""Measures of work that fit side by side in a narrow picture."""
 
 
 def plot_comparison(
     results: Mapping[str, Result],
     path: str | os.PathLike[str] | None = None,
     *,
-    axis: str = "oracle_calls",
+    axis: str | Sequence[str] = "oracle_calls",
     quantities: tuple[str, ...] | None = None,
+    truth: float | None = None,
     xscale: str = "auto",
     width: str | float = "column",
     theme: str = "light",
     title: str | None = None,
     scale: float | None = None,
 ) -> Any:
-    """Draw runs on the same problem against each other, one panel per quantity.
+    """Draw runs on the same problem against each other: a row for each quantity, a column for each measure of work.
 
     Parameters
     ----------
@@ -216,10 +214,13 @@ def plot_comparison(
     path
         File for the picture (.png, .svg or .pdf); without one the figure is only returned.
     axis
-        Horizontal axis: "oracle_calls" (the fair one), "iterations", "matvecs" or "seconds".
+        Horizontal axis: "oracle_calls" (the fair one), "iterations", "matvecs" or "seconds"; several of these; or
+        "all", which are oracle calls and seconds where the picture is narrower than a page.
     quantities
-        Of "objective" (its distance to the best bound that any run found), "gap" (certified by the run itself)
-        and "infeasibility"; default: the objective, and the infeasibility when there are constraints.
+        Of "objective" (its distance to the optimal value), "gap" (certified by the run itself) and "infeasibility";
+        default: the objective, the infeasibility when there are constraints, and the gap where several axes are drawn.
+    truth
+        The optimal value that objectives are measured against; default: the best bound that any run found.
     xscale, width, theme, title
         As in :func:`~unipd.report.plot_convergence`.
     scale
@@ -238,7 +239,7 @@ def plot_comparison(
 
     See Also
     --------
-    plot_convergence, plot_methods
+    plot_convergence, unipd.compare
 
     Examples
     --------
@@ -249,124 +250,54 @@ def plot_comparison(
     >>> figure = plot_comparison(runs)
     >>> [line.get_label() for line in figure.axes[0].lines]
     ['frank-wolfe', 'accunipdgrad']
+    >>> len(plot_comparison(runs, axis="all", width="page").axes)
+    8
     """
-    scale = _choose_scale(results, scale)
-    runs = _curves_by_measure(results, (axis,), scale)[axis]
-    known = _known_quantities(runs)
-    panels = tuple(name for name in known if name != "gap") if quantities is None else quantities
-    if not set(panels) <= set(known):
-        raise InvalidInput("quantities", f"some of {', '.join(known)}", repr(panels))
-    accuracy = min(float(result.accuracy) for result in results.values())
-    with style.new_picture(path, width, theme) as picture:
-        wide = picture.is_wide
-        picture.set_height(0.45 if wide else 0.35 + 0.55 * len(panels))
-        shape = (1, len(panels)) if wide else (len(panels), 1)
-        grid = picture.figure.subplots(*shape, sharex=True, squeeze=False).reshape(-1)
-        for axes, quantity in zip(grid, panels, strict=True):
-            _draw_runs(axes, runs, quantity, accuracy, picture.theme)
-            _fit_limits([axes])
-            axes.set_ylabel(_label(quantity, scale, results))
-            set_horizontal(axes, [run.position for run in runs.values()], xscale, whole=axis != "seconds")
-        for axes in grid if wide else grid[-1:]:
-            axes.set_xlabel(AXES[axis][1])
-        style.legend(grid[0], title=title)
-    return picture.figure
-
-
-def plot_methods(
-    results: Mapping[str, Result],
-    path: str | os.PathLike[str] | None = None,
-    *,
-    truth: float | None = None,
-    measures: Sequence[str] | None = None,
-    xscale: str = "log",
-    width: str | float = "page",
-    theme: str = "light",
-    title: str | None = None,
-    scale: float | None = None,
-) -> Any:
-    """Draw runs on one problem: a row for each quantity, a column for each measure of work.
-
-    Parameters
-    ----------
-    results
-        Results by the name that the legend shows.
-    path
-        File for the picture (.png, .svg or .pdf); without one the figure is only returned.
-    truth
-        The optimal value that objectives are measured against; default: the best bound that any run found.
-    measures
-        Columns: some of "iterations", "oracle_calls", "matvecs", "seconds"; default: all on a page, oracle calls and
-        seconds where the picture is narrower.
-    xscale, width, theme, title
-        As in :func:`~unipd.report.plot_convergence`.
-    scale
-        As in :func:`plot_comparison`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    InvalidInput
-        If there are no results, one of them has no history, ``scale`` is not above zero, or ``measures``, ``xscale``,
-        ``width`` or ``theme`` is none of these.
-
-    See Also
-    --------
-    plot_comparison, unipd.compare
-
-    Examples
-    --------
-    >>> import unipd
-    >>> problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
-    >>> runs = {name: unipd.solve(problem, name) for name in ("accunipdgrad", "corrective")}
-    >>> len(plot_methods(runs).axes)
-    12
-    """
-    scale = _choose_scale(results, scale)
-    with style.new_picture(path, width, theme) as picture:
-        columns = (tuple(AXES) if picture.is_wide else NARROW_MEASURES) if measures is None else tuple(measures)
-        if not columns or not set(columns) <= set(AXES):
-            raise InvalidInput("measures", f"some of {', '.join(AXES)}", repr(columns))
-        curves = _curves_by_measure(results, columns, scale, truth)
-        rows = _known_quantities(curves[columns[0]])
-        picture.set_height(0.12 + (0.24 if picture.is_wide else 0.42) * len(rows))
-        grid = picture.figure.subplots(len(rows), len(columns), sharex="col", sharey="row", squeeze=False)
-        for column, (measure, runs) in zip(grid.T, curves.items(), strict=True):
-            for axes, quantity in zip(column, rows, strict=True):
-                _draw_runs(axes, runs, quantity, np.nan, picture.theme)
-            set_horizontal(column[-1], [run.position for run in runs.values()], xscale, whole=measure != "seconds")
-            column[-1].set_xlabel(AXES[measure][1])
-        for row, quantity in zip(grid, rows, strict=True):
-            row[0].set_ylabel(_label(quantity, scale, results))
-            _fit_limits(row)
-        style.legend(grid[0, 0], title=title, columns=4 if picture.is_wide else 2)
-    return picture.figure
-
-
-def _choose_scale(results: Mapping[str, Result], scale: float | None) -> float:
     if not results:
         raise InvalidInput("results", "at least one result", "none")
-    return common_scale(results) if scale is None else validate.positive("scale", scale)
-
-
-def _curves_by_measure(
-    results: Mapping[str, Result], measures: Sequence[str], scale: float, truth: float | None = None
-) -> dict[str, dict[str, Curves]]:
-    """Return the curves of every run against every measure, relative to one scale and one reference value."""
+    scale = common_scale(results) if scale is None else validate.positive("scale", scale)
     reference = best_bound(results) if truth is None else truth
-    return {
-        measure: {name: compute_curves(run, measure, best=reference, scale=scale) for name, run in results.items()}
-        for measure in measures
-    }
+    with style.new_picture(path, width, theme) as picture:
+        if axis == "all":
+            axis = tuple(AXES) if picture.is_wide else NARROW
+        curves = [
+            {name: compute_curves(run, measure, best=reference, scale=scale) for name, run in results.items()}
+            for measure in ([axis] if isinstance(axis, str) else axis)
+        ]
+        is_single = len(curves) == 1
+        rows = _choose_quantities(curves[0], quantities, with_gap=not is_single)
+        side_by_side = is_single and picture.is_wide
+        if side_by_side:
+            picture.set_height(0.45)
+            grid = picture.figure.subplots(1, len(rows), sharex=True, squeeze=False).T
+        else:
+            base, each = (0.35, 0.55) if is_single else (0.12, 0.24 if picture.is_wide else 0.42)
+            picture.set_height(base + each * len(rows))
+            grid = picture.figure.subplots(len(rows), len(curves), sharex="col", sharey="row", squeeze=False)
+        accuracy = min(float(result.accuracy) for result in results.values())
+        for row, quantity in zip(grid, rows, strict=True):
+            for axes, runs in zip(row, curves, strict=True):
+                _draw_runs(axes, runs, quantity, accuracy, picture.theme)
+                label = next(iter(runs.values())).label
+                set_horizontal(axes, [run.position for run in runs.values()], xscale, whole=label != "seconds")
+                axes.set_xlabel(label if side_by_side or quantity == rows[-1] else "")
+            row[0].set_ylabel(_label(quantity, scale, results))
+            _fit_limits(row)
+        style.legend(grid[0, 0], title=title, columns=4 if picture.is_wide and not is_single else 2)
+    return picture.figure
 
 
-def _known_quantities(runs: Mapping[str, Curves]) -> list[str]:
-    """Return the quantities that the runs have: no infeasibility for losses."""
-    constrained = any(run.infeasibility is not None for run in runs.values())
-    return [name for name in QUANTITIES if name != "infeasibility" or constrained]
+def _choose_quantities(
+    runs: Mapping[str, Curves], quantities: tuple[str, ...] | None, *, with_gap: bool
+) -> tuple[str, ...]:
+    """Return the quantities to draw, of those that the runs have: no infeasibility for losses."""
+    has_constraints = any(run.infeasibility is not None for run in runs.values())
+    known = tuple(name for name in QUANTITIES if name != "infeasibility" or has_constraints)
+    if quantities is None:
+        return known if with_gap else tuple(name for name in known if name != "gap")
+    if not set(quantities) <= set(known):
+        raise InvalidInput("quantities", f"some of {', '.join(known)}", repr(quantities))
+    return quantities
 
 
 def _draw_runs(axes: Any, runs: Mapping[str, Curves], quantity: str, accuracy: float, theme: style.Theme) -> None:
@@ -456,7 +387,18 @@ def plot_spectrum(
                 raise InvalidInput("values", "at least one value", "none")
             sizes = np.sort(np.abs(array))[::-1].astype(np.float64)
             sizes = sizes[sizes > floor * sizes[0]] if sizes[0] > 0 else sizes[:1]
-            _draw_values(axes, sizes, name, place, picture.theme)
+            colour = picture.theme.cycle[place % len(picture.theme.cycle)]
+            axes.plot(
+                np.arange(1, sizes.size + 1),
+                positive_or_nan(sizes),
+                color=colour,
+                linewidth=0.7,
+                marker=style.MARKERS[place % len(style.MARKERS)],
+                markersize=(3.5 if sizes.size <= 60 else 1.5) + 1.5 * place,
+                markeredgewidth=0.9 if place else 0,
+                markerfacecolor="none" if place else colour,
+                label=name or None,
+            )
         axes.set_xlim(0.5, 0.5 + max(line.get_xdata().size for line in axes.lines))
         axes.set_xlabel("index")
         axes.set_ylabel(label)
@@ -505,20 +447,3 @@ def spectrum_of(result: Result) -> FloatArray:
     if isinstance(x, np.ndarray) and x.ndim == 2:
         return np.linalg.svd(x, compute_uv=False).astype(np.float64)
     raise InvalidInput("result", "one whose point is a matrix", type(x).__name__)
-
-
-def _draw_values(axes: Any, sizes: Any, name: str, place: int, theme: style.Theme) -> None:
-    colour = theme.cycle[place % len(theme.cycle)]
-    marker = style.MARKERS[place % len(style.MARKERS)]
-    size = (3.5 if sizes.size <= 60 else 1.5) + 1.5 * place
-    axes.plot(
-        np.arange(1, sizes.size + 1),
-        positive_or_nan(sizes),
-        color=colour,
-        linewidth=0.7,
-        marker=marker,
-        markersize=size,
-        markeredgewidth=0 if place == 0 else 0.9,
-        markerfacecolor=colour if place == 0 else "none",
-        label=name or None,
-    )

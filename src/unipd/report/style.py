@@ -15,7 +15,8 @@ import numpy as np
 from unipd._typing import FloatArray
 from unipd._util import validate
 from unipd._util.files import atomic_write
-from unipd.errors import InvalidInput, MissingExtra
+from unipd._util.lazy import import_extra
+from unipd.errors import InvalidInput
 
 FORMATS = (".png", ".svg", ".pdf")
 THEMES = ("light", "dark")
@@ -47,11 +48,9 @@ def style_sheet(theme: str) -> Generator[Theme]:
     """Draw with the style sheets of a theme, and yield its colours."""
     if theme not in THEMES:
         raise InvalidInput("theme", f"one of {', '.join(THEMES)}", repr(theme))
-    try:
-        from matplotlib import rcParams
-        from matplotlib.style import context
-    except ImportError as error:
-        raise MissingExtra("matplotlib", "plot", "a picture") from error
+    rcParams = import_extra("matplotlib", "plot", "a picture").rcParams
+    from matplotlib.style import context
+
     with context([f"{__package__}.{name}" for name in THEMES[: THEMES.index(theme) + 1]]):
         yield Theme(
             background=rcParams["figure.facecolor"],

@@ -97,17 +97,15 @@ class Comparison(Mapping[str, Result]):
         return pd.concat(frames, ignore_index=True).astype({"iteration": int})
 
     def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """Draw every quantity against every measure of work; see :func:`unipd.report.plot_methods`.
+        """Draw the runs as :func:`unipd.report.plot_comparison` does, with its options.
 
-        With ``axis="seconds"`` (or another) only that measure is drawn, see :func:`unipd.report.plot_comparison`.
+        Without ``axis="seconds"`` (or another) every quantity is drawn against every measure of work, on a page.
         """
         import unipd
 
-        report = unipd.report
-        options.setdefault("scale", self.scale)
-        if "axis" in options:
-            return report.plot_comparison(self.results, path, **options)
-        return report.plot_methods(self.results, path, truth=self.truth.value, **options)
+        page = {} if "axis" in options else {"axis": "all", "width": "page", "xscale": "log"}
+        options = {"scale": self.scale, "truth": self.truth.value, **page, **options}
+        return unipd.report.plot_comparison(self.results, path, **options)
 
     def __str__(self) -> str:
         foot = f"residual: |objective - {self.truth.value:.9g}| / {self.scale:.4g}, the value of {self.truth.source}"
@@ -184,7 +182,7 @@ def compare(
 
     See Also
     --------
-    solve, unipd.run.Comparison, unipd.report.plot_methods
+    solve, unipd.run.Comparison, unipd.report.plot_comparison
 
     Examples
     --------

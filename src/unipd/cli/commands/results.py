@@ -164,7 +164,7 @@ def report(
 def load_all(paths: Sequence[Path]) -> dict[str, Any]:
     """Load results and checkpoints, each under a unique name."""
     from unipd.io.results import load
-    from unipd.report.live_run import is_checkpoint, load_checkpoint
+    from unipd.report import is_checkpoint, load_checkpoint
 
     results: dict[str, Any] = {}
     for name, path in zip(unique_names(paths), paths, strict=True):

@@ -26,9 +26,9 @@ def semidefinite_section(result: Result) -> Section | None:
     extras = result.extras
     if "dimacs_errors" not in extras:
         return None
-    errors: Any = extras["dimacs_errors"]
     rows = [
-        (f"{k}", meaning, f"{error:.2e}") for k, (meaning, error) in enumerate(zip(MEASURES, errors, strict=True), 1)
+        (f"{k}", meaning, f"{error:.2e}")
+        for k, (meaning, error) in enumerate(zip(MEASURES, extras["dimacs_errors"], strict=True), 1)
     ]
     sentences: list[str] = []
     if extras.get("trace_bound_reason"):
@@ -36,16 +36,11 @@ def semidefinite_section(result: Result) -> Section | None:
         known = "of any trace" if size is None else f"of trace at most {size:.6g}"
         sentences.append(f"The bound holds for every feasible X {known}: {extras['trace_bound_reason']}.")
     spectra = {"X": _eigenvalues(result.x), "Z": extras.get("slack_eigenvalues")}
-    known_spectra = {name: values for name, values in spectra.items() if values is not None and len(values)}
-    note = "at an optimum X Z = 0: the rank of X and that of Z add up to at most the order"
-    figures = (
-        [spectrum_figure("Eigenvalues", known_spectra, label="eigenvalue", note=note if len(known_spectra) > 1 else "")]
-        if known_spectra
-        else []
-    )
-    return Section(
-        "Semidefinite program", sentences, [Table(("", "DIMACS error measure", "value"), rows)], figures
-    )  # fmt: skip
+    spectra = {name: values for name, values in spectra.items() if values is not None and len(values)}
+    note = "at an optimum X Z = 0: the rank of X and that of Z add up to at most the order" if len(spectra) > 1 else ""
+    figures = [spectrum_figure("Eigenvalues", spectra, label="eigenvalue", note=note)] if spectra else []
+    table = Table(("", "DIMACS error measure", "value"), rows)
+    return Section("Semidefinite program", sentences, [table], figures)
 
 
 def _eigenvalues(x: Any) -> Any:
@@ -72,14 +67,10 @@ def cut_section(result: Result) -> Section | None:
         ("cut found", f"{value:.10g}"),
         ("bound", f"{bound:.10g}"),
     ]
-    limit = "larger" if is_maximum else "smaller"
-    sentences = [f"No {'cut' if is_maximum else 'bisection'} is {limit} than the bound."]
+    sentences = [f"No {'cut is larger' if is_maximum else 'bisection is smaller'} than the bound."]
     if is_maximum:
-        share = f"{100.0 * float(extras['ratio']):.2f} %"
-        sentences.append(f"The cut found has at least {share} of the maximum weight.")
-    traces = [
-        {"type": "bar", "orientation": "h", "y": ["cut found", "bound"], "x": [value, bound], "marker": {
-            "color": [COLOURS[0], "@faint"]}}
-    ]  # fmt: skip
+        sentences.append(f"The cut found has at least {100.0 * float(extras['ratio']):.2f} % of the maximum weight.")
+    look = {"color": [COLOURS[0], "@faint"]}
+    bars = {"type": "bar", "orientation": "h", "y": ["cut found", "bound"], "x": [value, bound], "marker": look}
     layout = {"xaxis": {"title": {"text": "weight"}, "rangemode": "tozero"}, "height": 220}
-    return Section("Cut", sentences, [Table(("", ""), rows)], [Figure("Cut and bound", traces, layout)])
+    return Section("Cut", sentences, [Table(("", ""), rows)], [Figure("Cut and bound", [bars], layout)])

@@ -12,7 +12,6 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from unipd.methods import Method, State
 from unipd.methods.base import rebuild_shared
 from unipd.problem import Problem
 from unipd.protocols import is_user_supplied
-from unipd.run.checkpoint.file import package_versions, read_checkpoint, remove_leftovers, unusable, write_checkpoint
+from unipd.run.checkpoint.file import Record, package_versions, read_runs, remove_leftovers, unusable, write_checkpoint
 from unipd.run.history import COLUMNS
 from unipd.status import Status
 
@@ -88,19 +87,6 @@ class Snapshot:
     """How the run ended; None while it has not."""
 
 
-@dataclass(frozen=True)
-class Record:
-    """A snapshot taken apart: JSON and the arrays to which it refers."""
-
-    content: dict[str, Any]
-    arrays: Sequence[Array]
-
-    @property
-    def fingerprint(self) -> dict[str, Any]:
-        """What the run depends on."""
-        return self.content["fingerprint"]
-
-
 def encode_snapshot(
     snapshot: Snapshot, problem: Problem, fingerprint: dict[str, Any], *, for_result: bool = False
 ) -> Record:
@@ -118,7 +104,7 @@ def encode_snapshot(
         "memory": packer.pack(snapshot.memory),
         "status": packer.pack(snapshot.status),
     }
-    return Record(content, list(packer.arrays.values()))
+    return content, list(packer.arrays.values())
 
 
 def decode_record(record: Record, problem: Problem, method: Method) -> Snapshot:
@@ -127,13 +113,14 @@ def decode_record(record: Record, problem: Problem, method: Method) -> Snapshot:
 
     shared, shape = rebuild_shared(method, problem), problem.sharp.shape
     shapes = shape if isinstance(shape[0], tuple) else (shape,)
+    content, arrays = record
     state, seconds, memory, status = (
-        unpack(record.content[name], record.arrays, shared, shapes) for name in ("state", "seconds", "memory", "status")
+        unpack(content[name], arrays, shared, shapes) for name in ("state", "seconds", "memory", "status")
     )
     if not isinstance(state, State):
         raise ValueError("the state of a run is missing")
     state.primal.point()  # an inconsistent point raises here rather than at the end of the run
-    return Snapshot(state, decode_history(record.content, record.arrays), seconds, memory, status)
+    return Snapshot(state, decode_history(content, arrays), seconds, memory, status)
 
 
 def decode_history(content: dict[str, Any], arrays: Sequence[Array]) -> FloatArray:
@@ -164,7 +151,7 @@ class RunRecord:
         from unipd.run.checkpoint.fingerprint import differences
 
         with self.wrap_errors():
-            differing = current_communicator().on_root(lambda: differences(record.fingerprint, self._fingerprint))
+            differing = current_communicator().on_root(lambda: differences(record[0]["fingerprint"], self._fingerprint))
         if differing:
             raise CheckpointMismatch(str(self._checkpoint.path), differing)
         if self._fingerprint["opaque"]:
@@ -214,25 +201,21 @@ class RunRecord:
 
     def drop_work_data(self) -> None:
         """Keep only what the result needs: another run starts."""
-        if self._snapshot is not None:
-            self._record = self._encode(self._snapshot, for_result=True)
-            self._snapshot = None
+        if self.has_begun:
+            self._record, self._snapshot = self.record(for_result=True), None
 
     def interrupt(self) -> None:
         """Write the last complete iteration, and nothing after it."""
-        self._checkpoint.close()
+        self._checkpoint.flush()
+        self._checkpoint.closed = True
 
-    def record(self) -> Record:
-        """Return the run as a record."""
-        if self._record is not None:
+    def record(self, *, for_result: bool = False) -> Record:
+        """Return the run as a record; what cannot be written of a resumed run came with its file."""
+        if self._snapshot is None:
+            assert self._record is not None
             return self._record
-        assert self._snapshot is not None
-        return self._encode(self._snapshot)
-
-    def _encode(self, snapshot: Snapshot, *, for_result: bool = False) -> Record:
-        """Return a record of the snapshot; what cannot be written of a resumed run came with its file."""
         with contextlib.nullcontext() if self.restored_snapshot is None else self.wrap_errors():
-            return encode_snapshot(snapshot, self._problem, self._fingerprint, for_result=for_result)
+            return encode_snapshot(self._snapshot, self._problem, self._fingerprint, for_result=for_result)
 
 
 class CheckpointWarning(UserWarning):
@@ -290,7 +273,9 @@ class Checkpoint:
         self.path = Path(path)
         self.every = Every.parse(every)
         self._runs: list[RunRecord] = []
-        self._written, self._warned, self._closed = -np.inf, False, False
+        self.closed = False
+        """Whether nothing is written any more: a run was interrupted."""
+        self._written, self._warned = -np.inf, False
         self._scope: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
         self._records: list[Record] = current_communicator().on_root(lambda: _find_records(self.path, resume))
 
@@ -299,10 +284,8 @@ class Checkpoint:
         self._scope.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._scope.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> None:
+        self._scope.__exit__(*error)
         self.flush()
 
     def begin(self, problem: Problem, method: Method, accuracy: float, tracker: Any, start: Any) -> RunRecord:
@@ -340,18 +323,13 @@ class Checkpoint:
     def write_if_due(self, run: RunRecord) -> None:
         """Write the file if the interval is over, and at the first iteration to report problems early."""
         since = time.perf_counter() - self._written
-        if not self._closed and (since == np.inf or self.every.due(since, run.since_written)):
+        if not self.closed and (since == np.inf or self.every.due(since, run.since_written)):
             self._write(run)
 
     def flush(self) -> None:
         """Write the file if the last iteration is not in it."""
-        if self._runs and self._runs[-1].since_written > 0 and not self._closed:
+        if self._runs and self._runs[-1].since_written > 0 and not self.closed:
             self._write(self._runs[-1])
-
-    def close(self) -> None:
-        """Write the file for the last time: the run was interrupted here."""
-        self.flush()
-        self._closed = True
 
     def _write(self, run: RunRecord) -> None:
         if current_communicator().is_leader:
@@ -360,23 +338,19 @@ class Checkpoint:
         run.since_written = 0
 
     def _save(self) -> None:
-        records = [run.record() for run in self._runs if run.has_begun]
         arrays: list[Array] = []
-        content: list[dict[str, Any]] = []
-        for record in records:
-            content.append({**record.content, "first": len(arrays), "count": len(record.arrays)})
-            arrays += record.arrays
+        runs: list[dict[str, Any]] = []
+        for content, own in (run.record() for run in self._runs if run.has_begun):
+            runs.append({**content, "first": len(arrays), "count": len(own)})
+            arrays += own
         written = datetime.now(timezone.utc).isoformat(timespec="seconds")
         try:
-            write_checkpoint(self.path, {"versions": package_versions(), "written": written, "runs": content}, arrays)
+            write_checkpoint(self.path, {"versions": package_versions(), "written": written, "runs": runs}, arrays)
         except OSError as error:
-            self._warn(error)
-
-    def _warn(self, error: OSError) -> None:
-        if not self._warned:
-            self._warned = True
-            text = f"the checkpoint {self.path} could not be written ({error.strerror}); the run continues and retries"
-            warnings.warn(text, CheckpointWarning, stacklevel=8)
+            if not self._warned:
+                self._warned = True
+                reason = f"could not be written ({error.strerror}); the run continues and retries"
+                warnings.warn(f"the checkpoint {self.path} {reason}", CheckpointWarning, stacklevel=7)
 
 
 @contextlib.contextmanager
@@ -404,21 +378,15 @@ def _find_records(path: Path, resume: bool) -> list[Record]:
     if not resume:
         expected = "a new file, or resume=True (--resume) to resume from an existing one"
         raise InvalidInput("checkpoint", expected, repr(str(path)))
-    header, arrays = read_checkpoint(path)
-    try:
-        return [Record(run, arrays[run["first"] : run["first"] + run["count"]]) for run in header["runs"]]
-    except (KeyError, TypeError, OverflowError) as error:
-        raise unusable(path, f"the checkpoint is inconsistent ({type(error).__name__}: {error})") from error
+    return read_runs(path)[1]
 
 
 def _require_writable(path: Path) -> None:
     """Raise unless the file can be written."""
     if is_link_loop(path):
         raise InvalidInput("checkpoint", "a plain file", f"{path}, a symbolic link that leads to itself")
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise InvalidInput("checkpoint", "a plain file", f"{path}, a device")
-    if path.is_dir():
-        raise InvalidInput("checkpoint", "a file", f"the folder {str(path)!r}")
+    if path.exists() and not path.is_file():
+        raise InvalidInput("checkpoint", "a file", f"the {'folder' if path.is_dir() else 'device'} {str(path)!r}")
     if not path.parent.is_dir():
         raise InvalidInput("checkpoint", "a file in an existing folder (create it first)", repr(str(path)))
     trial = path.with_name(f".{path.name}.{os.getpid()}-trial.part")

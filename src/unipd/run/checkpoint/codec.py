@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import math
 import types
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -341,14 +342,7 @@ _SKETCH = ("_range", "_check", "_corange", "trace", "_empty")
 
 
 def _take_sketch(tracker: SketchTracker) -> Fields:
-    arguments = {
-        "shape": tracker.shape,
-        "rank": tracker.rank,
-        "seed": tracker.seed,
-        "hermitian": tracker.hermitian,
-        "dtype": tracker.dtype,
-        "trace_correction": tracker.trace_correction,
-    }
+    arguments = {name: getattr(tracker, name) for name in inspect.signature(SketchTracker).parameters}
     return {**arguments, "collected": {name: vars(tracker)[name] for name in _SKETCH}}
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import glob
 import hashlib
 import json
 import math
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,8 +23,8 @@ import numpy as np
 from unipd._typing import Array
 from unipd._util.files import atomic_write, open_to_read
 from unipd._version import __version__
-from unipd.errors import FileFormatError, MemoryForecastError
-from unipd.memory import available_memory, size_text
+from unipd.errors import FileFormatError
+from unipd.memory import available_memory, require_room
 
 MAGIC = b"unipd checkpoint\n"
 """The first bytes of every checkpoint."""
@@ -36,6 +37,8 @@ _WIDEST = 1 << 16
 _COPIES = 3
 """Times that the content of a file is in memory while it is read: as a whole, as a body, and in arrays."""
 Header = dict[str, Any]
+Record = tuple[dict[str, Any], Sequence[Array]]
+"""A run taken apart: JSON, and the arrays to which it refers."""
 
 
 def unusable(path: Path, problem: str) -> FileFormatError:
@@ -117,42 +120,63 @@ def read_checkpoint(path: Path) -> tuple[Header, list[Array]]:
         raise unusable(path, f"the checkpoint is inconsistent ({type(error).__name__}: {error})") from error
 
 
+def read_runs(path: Path) -> tuple[Header, list[Record]]:
+    """Return the header of a checkpoint, and the content and the arrays of each run."""
+    header, arrays = read_checkpoint(path)
+    try:
+        return header, [(run, arrays[run["first"] : run["first"] + run["count"]]) for run in header["runs"]]
+    except (KeyError, TypeError, OverflowError) as error:
+        raise unusable(path, f"the checkpoint is inconsistent ({type(error).__name__}: {error})") from error
+
+
+def is_checkpoint(path: str | os.PathLike[str]) -> bool:
+    """Whether a file starts with the signature of checkpoints.
+
+    Parameters
+    ----------
+    path
+        Path of the file.
+
+    See Also
+    --------
+    unipd.report.load_checkpoint, unipd.Checkpoint
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "notes.txt").write_text("no checkpoint")
+    ...     is_checkpoint(Path(folder, "notes.txt"))
+    False
+    """
+    with open_to_read(path) as stream:
+        return stream.read(len(MAGIC)) == MAGIC
+
+
 def _read_content(path: Path) -> bytes:
     """Return the bytes of a file that begins like a checkpoint and fits in memory; devices and pipes have none."""
     with open_to_read(path) as stream:
         begin, size = stream.read(len(MAGIC)), os.fstat(stream.fileno()).st_size
         if not begin.startswith(MAGIC[: len(begin)]):
             raise FileFormatError(str(path), "not a unipd checkpoint; choose another file name to start over")
-        needed, room = _COPIES * size, available_memory()
-        if needed > room:
-            problem = f"reading it needs about {size_text(needed)} of memory, {size_text(room)} are left"
-            raise MemoryForecastError(f"{path}: {problem}")
+        require_room(str(path), _COPIES * size)
         return begin + stream.read(max(0, size - len(begin)))
 
 
 def remove_leftovers(path: Path) -> None:
     """Remove the partial files that dead processes left next to a checkpoint."""
-    for part in _partial_files(path):
-        number = part.name[len(path.name) + 2 :].split("-")[0]
-        if number.isdigit() and not _is_alive(int(number)):
-            with contextlib.suppress(OSError):
-                part.unlink()
-
-
-def _partial_files(path: Path) -> Iterator[Path]:
     with contextlib.suppress(OSError):
-        for found in path.parent.iterdir():
-            if found.name.startswith(f".{path.name}.") and found.name.endswith(".part"):
-                yield found
+        for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+            number = part.name[len(path.name) + 2 :].split("-")[0]
+            if number.isdigit() and not _is_alive(int(number)):
+                part.unlink()
 
 
 def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
+    except (OSError, OverflowError) as error:
+        return not isinstance(error, ProcessLookupError)
     return True
 
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import scipy
 
 from unipd._util.arrays import inner, norm
 from unipd.problem import Problem
@@ -33,27 +34,20 @@ def probe_problem(problem: Problem) -> list[float | str]:
     if problem.dtype.kind == "c":
         dual = dual + 1j * rng.standard_normal(problem.dual_shape)
     dual = dual.astype(problem.dtype)
-    return [*_probe_oracle(problem, dual), *_probe_coupling(problem, dual)]
-
-
-def _probe_oracle(problem: Problem, dual: Any) -> list[float | str]:
+    failures: list[str] = []
     try:
         answer = problem.sharp(problem.map.adjoint(-dual))
         image = np.asarray(problem.map.image(answer.atom))
-        return _to_json([answer.value, answer.objective, norm(image), inner(dual, image)])
+        numbers = [answer.value, answer.objective, norm(image), inner(dual, image)]
     except Exception as error:  # user-supplied code that raises must raise the same error again
-        return [type(error).__name__]
-
-
-def _probe_coupling(problem: Problem, dual: Any) -> list[float | str]:
+        numbers, failures = [], [type(error).__name__]
     if problem.loss is not None:
-        return _to_json([problem.loss.value(dual)])
-    penalty = [problem.coupling.penalty(dual)] if problem.is_mixed else []
-    return _to_json([problem.coupling.distance(dual), *penalty])
-
-
-def _to_json(numbers: list[float]) -> list[float | str]:
-    return [float(number) if math.isfinite(number) else str(number) for number in numbers]
+        numbers.append(problem.loss.value(dual))
+    else:
+        numbers.append(problem.coupling.distance(dual))
+        if problem.is_mixed:
+            numbers.append(problem.coupling.penalty(dual))
+    return [*failures, *(float(number) if math.isfinite(number) else str(number) for number in numbers)]
 
 
 def probes_agree(here: Any, there: Any) -> bool:
@@ -64,13 +58,11 @@ def probes_agree(here: Any, there: Any) -> bool:
     """
     if not (isinstance(here, list) and isinstance(there, list)) or len(here) != len(there):
         return here == there
-    return all(_are_close(a, b) for a, b in zip(here, there, strict=True))
+    pairs = zip(here, there, strict=True)
+    return all(a == b or (isinstance(a, float) and isinstance(b, float) and _is_close(a, b)) for a, b in pairs)
 
 
-def _are_close(a: Any, b: Any) -> bool:
-    if isinstance(a, float) and isinstance(b, float):
-        return abs(a - b) <= _TOLERANCE * max(1.0, abs(a), abs(b))
-    return a == b
+_is_close = functools.partial(math.isclose, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
 
 
 PARTS = {
@@ -160,8 +152,11 @@ class _Walker:
             self._add(f"{type(value).__name__} {value!r}")
         elif isinstance(value, np.ndarray):
             self._add_array(value)
-        elif _is_sparse(value):
-            self._add_sparse(value)
+        elif "scipy.sparse" in sys.modules and scipy.sparse.issparse(value):
+            compressed: Any = value if value.format in ("csr", "csc") else value.tocsr()
+            self._add(f"sparse {compressed.format} {compressed.shape}")
+            for array in (compressed.indptr, compressed.indices, compressed.data):
+                self._add_array(array)
         elif isinstance(value, (tuple, list)):
             self._add(f"{type(value).__name__} {len(value)}")
             for part in value:
@@ -183,12 +178,6 @@ class _Walker:
             self.opaque = True
         elif array.size:
             self._digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-
-    def _add_sparse(self, matrix: Any) -> None:
-        compressed = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
-        self._add(f"sparse {compressed.format} {compressed.shape}")
-        for array in (compressed.indptr, compressed.indices, compressed.data):
-            self._add_array(array)
 
     def _add_object(self, value: Any) -> None:
         whole = value.checkpoint_identity if declares(value, "checkpoint_identity") else None
@@ -218,9 +207,3 @@ def _is_irrelevant(kind: type, attribute: str, part: Any) -> bool:
     """Whether an attribute does not change results: a lock, a counter, or a cached property."""
     is_cached = isinstance(getattr(kind, attribute, None), functools.cached_property)
     return is_cached or attribute in _IGNORED or isinstance(part, type(threading.Lock()))
-
-
-def _is_sparse(value: Any) -> bool:
-    """Whether a value is a SciPy sparse matrix; does not import SciPy."""
-    sparse: Any = sys.modules.get("scipy.sparse")
-    return sparse is not None and bool(sparse.issparse(value))
