@@ -5,9 +5,9 @@ from unipd.io.limits import Limits as Limits
 from unipd.io.pauli import PauliData as PauliData
 from unipd.io.pauli import read_pauli_data as read_pauli_data
 from unipd.io.pauli import write_pauli_data as write_pauli_data
-from unipd.io.process import ProcessExpectations as ProcessExpectations
-from unipd.io.process import read_process_data as read_process_data
-from unipd.io.process import write_process_counts as write_process_counts
+from unipd.io.pauli import ProcessExpectations as ProcessExpectations
+from unipd.io.pauli import read_process_data as read_process_data
+from unipd.io.pauli import write_process_counts as write_process_counts
 from unipd.io.ratings import Ratings as Ratings
 from unipd.io.ratings import read_ratings as read_ratings
 from unipd.io.ratings import read_titles as read_titles

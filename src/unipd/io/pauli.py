@@ -1,4 +1,4 @@
-"""Measured Pauli expectation values and counts: the data and their files (.csv, .npz, .json)."""
+"""Measured Pauli expectation values and counts of states (.csv, .npz, .json) and of channels (.csv)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -469,7 +469,7 @@ class _Columns:
         if len(set(lengths.values())) > 1:
             raise FileFormatError(self.name, f"expected columns of one length, got {lengths}")
         qubits, x, z = self._parse_labels(columns["pauli"]) if strings is None else strings
-        values, shots, stderr = (self._parse_numbers(columns, key) for key in COLUMNS[1:])
+        values, shots, stderr = (self.parse_numbers(columns, key) for key in COLUMNS[1:])
         assert values is not None
         fault = find_fault(values, shots, stderr)
         if fault is not None:
@@ -488,13 +488,14 @@ class _Columns:
         require_room_for_state(len(labels[0]), len(labels))
         return parse(labels)
 
-    def _parse_numbers(self, columns: Mapping[str, Any], key: str) -> FloatArray | None:
+    def parse_numbers(self, columns: Mapping[str, Any], key: str, *, finite: bool = False) -> FloatArray | None:
+        """Return a column as numbers, None without it; a value that is none, or not finite where asked, is named."""
         if key not in columns:
             return None
         numbers = [as_float(cell) for cell in columns[key]]
-        if None in numbers:
-            row = numbers.index(None)
-            raise self._error(row, f"expected a number for {key}, got {quote(columns[key][row])}")
+        wrong = [row for row, number in enumerate(numbers) if number is None or (finite and not np.isfinite(number))]
+        if wrong:
+            raise self._error(wrong[0], f"expected a number for {key}, got {quote(columns[key][wrong[0]])}")
         return np.array(numbers, np.float64)
 
     def _error(self, row: int, problem: str) -> FileFormatError:
@@ -502,6 +503,127 @@ class _Columns:
         if self.place == "line":
             return FileFormatError(self.name, problem, number)
         return FileFormatError(self.name, f"{self.place} {number}: {problem}")
+
+
+ProcessCounts: TypeAlias = dict[tuple[str, str], dict[str, int]]
+"""Counts by (preparation, basis) and outcome."""
+
+
+class ProcessExpectations(NamedTuple):
+    """Expectation values of Pauli strings in the outputs of prepared states.
+
+    Parameters
+    ----------
+    preparations
+        Label of the prepared state, one per value.
+    paulis
+        Pauli string, one per value.
+    expectations
+        The measured values.
+    shots
+        Shots behind each value, if known.
+    stderr
+        Standard error of each value, if known.
+
+    See Also
+    --------
+    read_process_data, unipd.apps.process_tomography.expectation_data
+
+    Examples
+    --------
+    >>> ProcessExpectations(["0"], ["Z"], np.array([0.96]), None, None).expectations
+    array([0.96])
+    """
+
+    preparations: list[str]
+    paulis: list[str]
+    expectations: FloatArray
+    shots: FloatArray | None
+    stderr: FloatArray | None
+
+
+def read_process_data(
+    path: str | os.PathLike[str], *, limits: Limits | None = None
+) -> ProcessCounts | ProcessExpectations:
+    r"""Read a text file with the columns preparation, basis, outcome, count, or preparation, pauli, expectation.
+
+    Labels are checked where they are used. Expectation values may have a column shots or stderr.
+
+    Parameters
+    ----------
+    path
+        Path of the file.
+    limits
+        Limits beyond which the file is refused (:class:`~unipd.io.Limits`).
+
+    Returns
+    -------
+    dict or ProcessExpectations
+        Counts ``{(preparation, basis): {bit-string: count}}``, or expectation values.
+
+    Raises
+    ------
+    FileFormatError
+        If the columns are others, or a number is malformed.
+
+    See Also
+    --------
+    write_process_counts, ProcessExpectations, unipd.ProcessTomography
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "channel.csv"
+    ...     _ = file.write_text("preparation,basis,outcome,count\n0,Z,0,98\n0,Z,1,2\n")
+    ...     read_process_data(file)
+    {('0', 'Z'): {'0': 98, '1': 2}}
+    """
+    name = os.fspath(path)
+    columns, lines = read_columns(name, limits)
+    if not lines[1:]:
+        raise FileFormatError(name, "no measurements")
+    if set(columns) == {"preparation", *COUNT_COLUMNS}:
+        return collect_counts(name, columns, lines[1:], whole=True)  # pyright: ignore[reportReturnType]
+    if not {"preparation", *COLUMNS[:2]} <= set(columns) <= {"preparation", *COLUMNS}:
+        names = (
+            f"preparation, {', '.join(COUNT_COLUMNS)}, or preparation, pauli, expectation and perhaps shots or stderr"
+        )
+        raise FileFormatError(name, f"expected the columns {names}, got {', '.join(columns)}", lines[0])
+    parse = _Columns(name, "line", lines[1:]).parse_numbers
+    values, shots, stderr = (parse(columns, key, finite=True) for key in COLUMNS[1:])
+    assert values is not None
+    return ProcessExpectations(columns["preparation"], columns["pauli"], values, shots, stderr)
+
+
+def write_process_counts(counts: Mapping[tuple[str, str], Mapping[str, int]], path: str | os.PathLike[str]) -> None:
+    """Write counts as a text file, a row for each outcome that was seen.
+
+    Parameters
+    ----------
+    counts
+        Counts ``{(preparation, basis): {bit-string: count}}``.
+    path
+        Path of the file.
+
+    See Also
+    --------
+    read_process_data, unipd.apps.process_tomography.simulate_process
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_process_counts({("0", "Z"): {"0": 98, "1": 2}}, f"{folder}/channel.csv")
+    ...     read_process_data(f"{folder}/channel.csv")
+    {('0', 'Z'): {'0': 98, '1': 2}}
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("preparation", *COUNT_COLUMNS))
+    for (preparation, basis), outcomes in counts.items():
+        writer.writerows((preparation, basis, outcome, count) for outcome, count in outcomes.items())
+    write_text(Path(path), text.getvalue())
 
 
 def as_float(cell: Any) -> float | None:

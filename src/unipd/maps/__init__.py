@@ -5,7 +5,7 @@ In reading order:
 - ``base``: the base class :class:`Map`, operators through their products, conversions of shapes and dtypes, norms of
   rows;
 - ``matrix``: dense and sparse matrices, operators, the identity; :func:`as_map` accepts what users have;
-- ``compose``: several primal blocks, compositions, stacks, scaled rows; ``two_sided``: X = L Z R^*;
+- ``compose``: several primal blocks, compositions, stacks, X = L Z R^*, scaled rows;
 - ``measurements``: Re <M_k, X> of a matrix, by vectors, matrices or masked Fourier transforms (phase retrieval);
 - ``sampling``: sampled entries of a matrix (completion), with its compiled ``sampling_kernels``;
 - ``sdp``: the constraints of a semidefinite program; ``pauli``: Pauli measurements of quantum states;

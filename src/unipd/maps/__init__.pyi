@@ -24,7 +24,7 @@ from unipd.maps.measurements import RankOneMeasurements as RankOneMeasurements
 from unipd.maps.sampling import SampledMatrix as SampledMatrix
 from unipd.maps.sampling import Sampling as Sampling
 from unipd.maps.sdp import SdpMap as SdpMap
-from unipd.maps.two_sided import TwoSidedMap as TwoSidedMap
+from unipd.maps.compose import TwoSidedMap as TwoSidedMap
 from unipd.maps.base import SMALL_ORDER
 from unipd.maps.sampling import checksum
 from unipd.maps.sampling_kernels import golub_kahan_partial_steps

@@ -8,9 +8,8 @@ In the order to read:
 
 - :mod:`~unipd.apps.process_tomography.channel`: :class:`QuantumChannel`, its representations and figures;
 - :mod:`~unipd.apps.process_tomography.data`: counts and expectation values, with or without an ancilla;
-- :mod:`~unipd.apps.process_tomography.estimator`: :class:`ProcessTomography`, the problem and the entry point;
+- :mod:`~unipd.apps.process_tomography.estimator`: :class:`ProcessTomography`, the problem, the entry point, error bars;
 - :mod:`~unipd.apps.process_tomography.descent`: the method, quasi-Newton steps over Kraus operators;
-- :mod:`~unipd.apps.process_tomography.bootstrap`: error bars of any figure of the channel;
 - :mod:`~unipd.apps.process_tomography.diamond`: the diamond distance with certified bounds;
 - :mod:`~unipd.apps.process_tomography.simulate`: test channels and simulated experiments.
 """

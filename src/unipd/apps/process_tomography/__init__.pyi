@@ -1,4 +1,4 @@
-from unipd.apps.process_tomography.bootstrap import ChannelBootstrap as ChannelBootstrap
+from unipd.apps.process_tomography.estimator import ChannelBootstrap as ChannelBootstrap
 from unipd.apps.process_tomography.channel import GATES as GATES
 from unipd.apps.process_tomography.channel import QuantumChannel as QuantumChannel
 from unipd.apps.process_tomography.channel import as_channel as as_channel

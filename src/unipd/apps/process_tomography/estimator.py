@@ -1,20 +1,22 @@
-"""The estimator: from input states and measured outputs to a quantum channel with a certified fit."""
+"""The estimator: from input states and measured outputs to a quantum channel with a certified fit and error bars."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd.apps.process_tomography.bootstrap import ChannelBootstrap, bootstrap
+from unipd._util.printing import ReprMixin
 from unipd.apps.process_tomography.channel import QuantumChannel, as_channel
 from unipd.apps.process_tomography.data import ProcessData, ancilla_data, counts_data, expectation_data
 from unipd.apps.process_tomography.descent import KrausDescent
 from unipd.apps.tomography import MeasurementWarning
+from unipd.apps.tomography.error_bars import interval_of
 from unipd.apps.tomography.fit import improve_bound
 from unipd.apps.tomography.objectives import LEAST_EXPECTED, NATS, START_NOISE
 from unipd.couplings import Equality, LeastSquares, PoissonLikelihood, Product, WeightedLeastSquares
@@ -22,7 +24,7 @@ from unipd.errors import InvalidInput, UnipdError
 from unipd.maps import Stacked
 from unipd.maps.channel import ChannelMeasurements, PartialTrace, pack, unpack_channel
 from unipd.problem import Problem
-from unipd.run import IterationInfo, Result, StoppingRule, solve
+from unipd.run import IterationInfo, Result, StoppingRule, interruption, solve
 from unipd.sharp import Spectrahedron
 from unipd.sharp.spectral.factors import random_block
 from unipd.status import Status
@@ -33,6 +35,8 @@ RELATIVE_ACCURACY = 1e-6
 """Default accuracy of least squares, relative to the loss at J = 0."""
 MOST_ROWS = 1024
 """Largest size of the Choi matrix (five qubits), which is stored."""
+BIAS_FACTOR = 2.0
+"""Safety factor on the bias of the replicates: that of an estimate is 1.0 to 1.6 times as large."""
 TRACES = ("preserving", "nonincreasing")
 """What a map may do to the trace of a state."""
 
@@ -49,6 +53,64 @@ class UndeterminedChannel(MeasurementWarning):
     >>> import warnings
     >>> warnings.simplefilter("error", UndeterminedChannel)  # in a pipeline, undetermined channels are errors
     """
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ChannelBootstrap(ReprMixin):
+    """The channels fitted to repeated experiments, and intervals of any figure of the channel.
+
+    Parameters
+    ----------
+    channels
+        The channel of each replicate: fewer than requested after an interruption.
+    estimate
+        The channel whose experiment was repeated.
+
+    See Also
+    --------
+    unipd.ProcessTomography, QuantumChannel
+
+    Examples
+    --------
+    >>> import unipd
+    >>> from unipd.apps.process_tomography import simulate_process
+    >>> estimate = unipd.ProcessTomography().fit_counts(simulate_process("h", shots=200))
+    >>> errors = estimate.bootstrap(3)
+    >>> len(errors.channels)
+    3
+    """
+
+    channels: tuple[QuantumChannel, ...]
+    estimate: QuantumChannel
+
+    def values(self, figure: Callable[[QuantumChannel], float]) -> FloatArray:
+        """Return a figure of every replicate."""
+        return np.array([float(figure(channel)) for channel in self.channels])
+
+    def interval(
+        self,
+        figure: Callable[[QuantumChannel], float],
+        level: float = 0.95,
+        limits: tuple[float, float] = (-np.inf, np.inf),
+    ) -> tuple[float, float]:
+        """Return a confidence interval of a figure, widened by twice the bias that the replicates show.
+
+        A fit over all channels has more Kraus operators than a channel with little noise. The replicates are measured
+        on the fit, which is already too noisy, and so they may show only about two thirds of its bias.
+
+        Parameters
+        ----------
+        figure
+            A function of a channel, e.g. ``lambda channel: channel.process_fidelity("cx")``.
+        level
+            Probability of the interval.
+        limits
+            Smallest and largest value that the figure can have.
+        """
+        validate.fraction("level", level)
+        if len(self.channels) < 2:
+            raise InvalidInput("channels", "at least two replicates", str(len(self.channels)))
+        return interval_of(self.values(figure), float(figure(self.estimate)), level, limits, BIAS_FACTOR)
 
 
 class ProcessTomography:
@@ -251,12 +313,8 @@ class ProcessTomography:
         probabilities = np.maximum(data.measurements.image(channel.choi), 0.0)
         return figures | {"chi_square_per_dof": chi_square_per_dof(data, probabilities, channel)}
 
-    def clone(self) -> ProcessTomography:
-        """Return an estimator with the same settings that has not been fitted, and prints nothing."""
-        return ProcessTomography(accuracy=self.accuracy, rank=self.rank, trace=self.trace)
-
     def bootstrap(self, replicates: int = 100, *, seed: int = 0) -> ChannelBootstrap:
-        """Return the channels of repeated experiments, from which any figure of the channel gets an interval.
+        """Return the channels of repeated experiments, fewer when a stop is requested: intervals of any figure.
 
         Parameters
         ----------
@@ -265,7 +323,17 @@ class ProcessTomography:
         seed
             Seed of their outcomes.
         """
-        return bootstrap(self, replicates, seed=seed)
+        number = validate.integer("replicates", replicates, minimum=2)
+        rng = np.random.default_rng(validate.integer("seed", seed, minimum=0))
+        again = ProcessTomography(accuracy=self.accuracy, rank=self.rank, trace=self.trace)
+        channels: list[QuantumChannel] = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what they say about the data was said at the fit
+            for _ in range(number):
+                if interruption.is_stop_requested():
+                    break
+                channels.append(again.fit_data(resample(self.data_, self.channel_, rng)).channel_)
+        return ChannelBootstrap(tuple(channels), self.channel_)
 
     def summary(self, target: Any = None, *, diamond: bool = False) -> dict[str, Any]:
         """Return the summary of the result; with a target also the fidelities, and on request the diamond distance.
@@ -303,6 +371,24 @@ class ProcessTomography:
         figures = {} if target is None else target_figures(self.channel_, target, diamond)
         result = self.result_.with_extras(choi=self.channel_.choi, eigenvalues=self.channel_.eigenvalues, **figures)
         return unipd.report.write_report({title or "process": result}, path, title=title)
+
+
+def resample(data: ProcessData, channel: QuantumChannel, rng: np.random.Generator) -> ProcessData:
+    """Return the data of a repeated experiment: outcomes of the channel with the shots, or errors, of the data."""
+    exact = data.measurements.image(channel.choi)
+    if data.shots is None:
+        if data.stderr is None:
+            raise InvalidInput("data", "counts, or expectation values with shots or standard errors", "neither")
+        return replace(data, values=exact + data.stderr * rng.standard_normal(exact.size))
+    assert data.settings is not None
+    values, order = np.zeros_like(data.values), np.argsort(data.settings, kind="stable")
+    rows = np.split(order, np.cumsum(np.bincount(data.settings))[:-1])
+    for row, shots in zip(rows, data.shots, strict=True):
+        probabilities = np.maximum(exact[row], 0.0)
+        missing = max(0.0, 1.0 - float(probabilities.sum())) if np.any(data.lost > 0.0) else 0.0
+        shares = [*probabilities, missing] / (probabilities.sum() + missing)
+        values[row] = rng.multinomial(round(float(shots)), shares)[:-1]
+    return replace(data, values=values)
 
 
 def target_figures(channel: QuantumChannel, target: Any, diamond: bool = False) -> dict[str, float]:

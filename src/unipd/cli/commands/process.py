@@ -141,8 +141,7 @@ def fit_file(
 def read_data(path: Path, ancilla: bool, readout: float) -> ProcessData:
     """Return the data of a file."""
     from unipd.apps.process_tomography import ancilla_data, counts_data, expectation_data
-    from unipd.io.pauli import read_pauli_data
-    from unipd.io.process import ProcessExpectations, read_process_data
+    from unipd.io.pauli import ProcessExpectations, read_pauli_data, read_process_data
 
     if ancilla:
         counts: Any = read_pauli_data(path)
@@ -177,7 +176,7 @@ def run_simulation(
 ) -> tuple[ProcessData, QuantumChannel]:
     """Return the data of a simulated experiment, and the true channel."""
     from unipd.apps.process_tomography import counts_data, make_channel, noisy_channel, simulate_process
-    from unipd.io.process import write_process_counts
+    from unipd.io.pauli import write_process_counts
 
     check_file("--save-data", save_data, (".csv",))
     names = {"channel": "--simulate", "qubits": "--qubits", "depolarizing": "--depolarizing", "loss": "--loss"}
