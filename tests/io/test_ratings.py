@@ -189,12 +189,12 @@ def test_parquet(tmp_path):
     [
         (([1, 2], [1, 1], [1.0, np.nan]), "row 2"),
         (([1, -2], [1, 1], [1.0, 2.0]), "negative"),
-        (([1.0, 2.5], [1, 1], [1.0, 2.0]), "not an integer"),
-        ((["a", None], [1, 1], [1.0, 2.0]), "missing"),
+        (([1.0, 2.5], [1, 1], [1.0, 2.0]), "not integers"),
+        ((["a", None], [1, 1], [1.0, 2.0]), "none at position 1"),
         (([1], [1], ["much"]), "not numbers"),
         (([], [], []), "no ratings"),
         (([1], [1], np.array(["2020-01-01"], "M8[D]")), "dates"),
-        ((np.array([[1], None], object)[:1], [1], [1.0]), "neither integers nor texts"),
+        ((np.array([[1], None], object)[:1], [1], [1.0]), "integers or strings"),
     ],
 )
 def test_columns_of_tables_are_checked(columns, words):

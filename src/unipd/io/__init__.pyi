@@ -21,6 +21,7 @@ from unipd.io.sedumi import read_sedumi as read_sedumi
 from unipd.io.sedumi import write_sedumi as write_sedumi
 from unipd.io.solutions import Solution as Solution
 from unipd.io.solutions import read_solution as read_solution
+from unipd.io.columns import as_names
 from unipd.io.ratings import check_columns
 from unipd.io.results import FORMAT
 from unipd.io.text import LOOSE

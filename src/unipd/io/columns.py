@@ -1,4 +1,4 @@
-"""Names of the columns of a table of ratings: which is the user, which the item, which the rating."""
+"""Columns of a table of ratings: which is the user, the item, the rating, and the identifiers in them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ import math
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.errors import InvalidInput
+
+LARGEST_ID = int(np.iinfo(np.int64).max)
+"""Larger integers are treated as strings."""
 
 COLUMN_NAMES = (
     (
@@ -117,3 +127,59 @@ def is_number(field: str) -> bool:
         return "_" not in field and math.isfinite(float(field))
     except ValueError:
         return False
+
+
+def as_names(argument: str, values: Any) -> Array:
+    """Return identifiers as nonnegative 64-bit integers, or as strings (larger integers too).
+
+    >>> as_names("users", [1.0, 2.0]), as_names("users", ["ann", "bob"])
+    (array([1, 2]), array(['ann', 'bob'], dtype='<U3'))
+    """
+    names = np.asarray(values)
+    if names.dtype.kind == "f" and isinstance(values, (list, tuple)):
+        names = np.array(values, dtype=object)  # NumPy turns lists with 64-bit integers into floats
+    if names.ndim != 1:
+        raise InvalidInput(argument, "a list of identifiers", f"shape {names.shape}")
+    if names.dtype.kind == "O":
+        names = _homogenize(argument, names)
+    if names.dtype.kind in "US":
+        return names.astype(np.str_)
+    if names.dtype.kind not in "iuf":
+        raise InvalidInput(argument, "integers or strings", f"dtype {names.dtype}")
+    if names.dtype.kind == "f":
+        names = _to_integers(argument, names)
+    if names.size and names.min() < 0:
+        raise InvalidInput(argument, "nonnegative identifiers", str(names.min()))
+    return names.astype(np.str_ if names.size and names.max() > LARGEST_ID else np.int64, copy=False)
+
+
+def _to_integers(argument: str, names: Array) -> Array:
+    """Return floats as integers."""
+    missing = np.isnan(names)
+    if missing.any():
+        raise InvalidInput(argument, "a name for every rating", f"none at position {int(missing.argmax())}")
+    if np.any(np.abs(names) > LARGEST_ID // 2) or np.any(names != np.floor(names)):
+        raise InvalidInput(argument, "integers or strings", "numbers that are not integers, or too large for floats")
+    return names.astype(np.int64)
+
+
+def _homogenize(argument: str, names: Array) -> Array:
+    """Return an array of Python objects as strings, integers or floats, never a mixture; large integers as strings."""
+    values: list[Any] = names.tolist()
+    missing = [position for position, name in enumerate(values) if _is_missing(name)]
+    if missing:
+        raise InvalidInput(argument, "a name for every rating", f"none at position {missing[0]}")
+    if all(isinstance(name, str) for name in values):
+        return names.astype(np.str_)
+    if all(isinstance(name, Real) and not isinstance(name, bool) for name in values):
+        if not all(isinstance(name, Integral) for name in values):
+            return names.astype(np.float64)
+        large = max(values) > LARGEST_ID or min(values) < -LARGEST_ID
+        return np.array([str(name) for name in values]) if large else names.astype(np.int64)
+    found = ", ".join(sorted({type(name).__name__ for name in values}))
+    raise InvalidInput(argument, "integers or strings, not both", found)
+
+
+def _is_missing(name: Any) -> bool:
+    """Whether a name is None, NaN, NaT or pandas.NA, which is not even equal to itself."""
+    return name is None or type(name).__name__ in ("NAType", "NaTType") or bool(name != name)

@@ -20,7 +20,9 @@ from unipd._typing import Array, FloatArray
 from unipd._util.printing import clean_line
 from unipd.errors import FileFormatError, InvalidInput, MissingExtra, UnipdError
 from unipd.io.columns import (
+    LARGEST_ID,
     ROLES,
+    as_names,
     choose_columns,
     find_columns,
     is_number,
@@ -41,7 +43,6 @@ _TITLES_GROWTH = 32.0
 """Bytes of the strings and lists of titles per byte of their text."""
 _PARQUET_ROWS, _ROW_BYTES = 1 << 16, 200
 """Rows of a parquet file read at a time, and bytes of a row of strings as objects."""
-_LARGEST = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def _read_lines(path: Path, stream: Iterable[str], layout: RatingsLayout) -> tup
 
 def _identifier_array(path: Path, values: list[Any]) -> Array:
     """Return texts, or integers; integers of more than 64 bits are texts too."""
-    if isinstance(values[0], int) and max(values) > _LARGEST:
+    if isinstance(values[0], int) and max(values) > LARGEST_ID:
         values = [str(value) for value in values]
     if isinstance(values[0], str):
         longest = max(map(len, values))
@@ -367,27 +368,10 @@ def check_columns(source: str, users: Array, items: Array, values: Array) -> tup
     if not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise FileFormatError(source, f"row {row + 1}: the rating is {numbers[row]}, not a number")
-    return _identifier_column(source, "user", users), _identifier_column(source, "item", items), numbers
-
-
-def _identifier_column(source: str, name: str, column: Array) -> Array:
-    if column.dtype.kind in "iu":
-        if column.min() < 0:
-            raise FileFormatError(source, f"row {int(np.argmin(column >= 0)) + 1}: the {name} is negative")
-        return column.astype(np.str_ if column.max() > np.iinfo(np.int64).max else np.int64)
-    if column.dtype.kind == "f":
-        wrong = ~np.isfinite(column) | (column < 0) | (column != np.floor(column))
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            raise FileFormatError(source, f"row {row + 1}: the {name} is {column[row]}, not an integer from 0")
-        return column.astype(np.int64)
-    missing = [row for row, value in enumerate(column) if value is None]
-    if missing:
-        raise FileFormatError(source, f"row {missing[0] + 1}: the {name} is missing")
     try:
-        return column.astype(np.str_)
-    except ValueError as error:
-        raise FileFormatError(source, f"the {name}s are neither integers nor texts ({error})") from error
+        return as_names("users", users), as_names("items", items), numbers
+    except InvalidInput as error:
+        raise FileFormatError(source, str(error)) from error
 
 
 def read_pairs(

@@ -110,13 +110,6 @@ class Pattern:
         out[self.order] = values
         return out
 
-    def find(self, row: int, col: int) -> IntArray:
-        """Return the measurements of one entry of the matrix."""
-        line, place = (col, row) if self.transposed else (row, col)
-        low, high = int(self.starts[line]), int(self.starts[line + 1])
-        found = low + np.flatnonzero(self.places[low:high] == place)
-        return found if self.in_order else self.order[found]
-
     def to_scipy(self, values: Array) -> Any:
         """Return the lines with given values as a SciPy CSR array; equal positions are not added up."""
         kind = np.int32 if max(self.size, self.width) < 2**31 else np.int64
@@ -449,7 +442,9 @@ class Sampling(Map):
         if isinstance(atom, atoms.LowRank):
             return self._cast(self.pattern.sample_product(*self._factors(atom)))
         if isinstance(atom, atoms.SparsePoint):
-            return self._sample_nonzeros(atom)
+            places = np.divmod(atom.indices, self.domain[1])
+            matrix: Any = scipy.sparse.csr_matrix((atom.values, places), shape=self.domain)
+            return self._cast(np.asarray(matrix[self.pattern.indices()]).ravel())
         return self._cast(np.asarray(atom)[self.pattern.indices()])
 
     def adjoint(self, dual: Array) -> SampledMatrix:
@@ -490,13 +485,6 @@ class Sampling(Map):
         if right.dtype.kind == "c":
             right = right.conj()
         return np.ascontiguousarray(left * atom.weights, dtype), np.ascontiguousarray(right, dtype)
-
-    def _sample_nonzeros(self, atom: atoms.SparsePoint) -> Array:
-        out = np.zeros(self.codomain, self.dtype)
-        values = self._cast(atom.values)
-        for row, col, value in zip(*np.unravel_index(atom.indices, self.domain), values, strict=True):
-            out[self.pattern.find(int(row), int(col))] += value
-        return out
 
     def _cast(self, values: Array) -> Array:
         if values.dtype is self._dtype:

@@ -6,8 +6,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd.apps.completion import CompletionModel, Index, SideCurvature, SideFactor, align_features, as_names
+from unipd.apps.completion import CompletionModel, Index, SideCurvature, SideFactor, align_features
 from unipd.errors import InvalidInput
+from unipd.io import as_names
 from unipd.maps import Incidence
 from unipd.reproduce import generate_ratings
 from unipd.spectral import Engine, FixedToleranceEngine

@@ -26,7 +26,6 @@ from unipd.apps.completion.problem import SideCurvature
 from unipd.apps.completion.problem import SideFactor
 from unipd.apps.completion.problem import WarmStart
 from unipd.apps.completion.problem import fit_biases
-from unipd.apps.completion.ratings import as_names
 from unipd.apps.completion.solver import Deadline
 from unipd.apps.completion.solver import MOST_TRIALS
 from unipd.apps.completion.solver import factored_norm_method

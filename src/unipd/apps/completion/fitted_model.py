@@ -18,7 +18,6 @@ from unipd.apps.completion.ratings import (
     Index,
     IndexedRatings,
     align_features,
-    as_names,
     as_pairs,
     as_ratings,
     feature_names,
@@ -26,6 +25,7 @@ from unipd.apps.completion.ratings import (
     join_ratings,
 )
 from unipd.errors import InvalidInput, UnipdError
+from unipd.io.columns import as_names
 from unipd.io.ratings import Ratings
 
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ from unipd.errors import InvalidInput
 from unipd.io.ratings import Shard
 from unipd.methods import auto
 from unipd.problem import Problem
-from unipd.run import MaxSeconds, Result, downgrade, solve
+from unipd.run import Result, downgrade
 from unipd.run.result import reduce_result
 from unipd.status import Status
 
@@ -417,21 +417,9 @@ def _fit_ball(
         result = solve_completion(completion, radius, options, start)
         start = warm_start_from(completion, radius, result)
     else:
-        result, start = _solve_with_method(completion.problem(radius), parameters.method, options), None
+        options = replace(options, iterations=None)
+        result, start = options.solve(completion.problem(radius), parameters.method, tracker="atoms"), None
     return _build_fitted_model(data, parameters, completion, result.x), result, start
-
-
-def _solve_with_method(problem: Problem, method: str, options: SolverOptions) -> Result:
-    """Run another method of the library, keeping its atoms."""
-    return solve(
-        problem,
-        method,
-        accuracy=options.accuracy,
-        stop=None if options.seconds is None else MaxSeconds(options.seconds),
-        callback=options.callback,
-        verbose=options.verbose,
-        tracker="atoms",
-    )
 
 
 def _fit_norm(data: IndexedRatings, parameters: Parameters, residual: float) -> tuple[FittedModel, Result, float]:
@@ -442,16 +430,9 @@ def _fit_norm(data: IndexedRatings, parameters: Parameters, residual: float) -> 
 
     def run(problem: Problem) -> Result:
         if parameters.method != "factored":
-            return _solve_with_method(problem, parameters.method, options)
+            return replace(options, iterations=None).solve(problem, parameters.method, tracker="atoms")
         with single_thread_if_small(sum(completion.inner_shape)):
-            return solve(
-                problem,
-                factored_norm_method(completion, problem, options.rank),
-                accuracy=options.accuracy,
-                stop=options.stop(),
-                callback=options.callback,
-                verbose=options.verbose,
-            )
+            return options.solve(problem, factored_norm_method(completion, problem, options.rank))
 
     result = solve_minimum_norm(completion, target, residual, run)
     least = float(np.sqrt(max(result.objective, 0.0) * target.size))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,7 @@ from unipd.atoms import Blocks, LowRank
 from unipd.methods.factored.factored import Factored
 from unipd.methods.factored.least_norm import first_scales
 from unipd.problem import Problem
-from unipd.run import History, MaxIterations, MaxSeconds, Result, StoppingRule, interruption, solve
+from unipd.run import History, MaxIterations, MaxSeconds, Result, interruption, solve
 from unipd.run.history import COLUMNS
 from unipd.spectral import RESIDUAL, RIGOROUS
 from unipd.status import Status
@@ -92,7 +94,7 @@ class SolverOptions:
     widen
         Whether the number of columns may grow.
     iterations
-        Iteration limit; over a ball, per stage between two widenings.
+        Iteration limit, or None; over a ball, per stage between two widenings.
     seconds
         Time limit.
     callback
@@ -113,15 +115,29 @@ class SolverOptions:
     accuracy: float = 1e-3
     rank: int = FIRST_RANK
     widen: bool = True
-    iterations: int = MOST_ITERATIONS
+    iterations: int | None = MOST_ITERATIONS
     seconds: float | None = None
     callback: Callable[[Any], bool | None] | None = None
     verbose: bool = False
 
-    def stop(self, elapsed: float = 0.0) -> StoppingRule:
-        """Return the limits as a stopping rule, ``elapsed`` seconds after the start."""
-        rule: StoppingRule = MaxIterations(self.iterations)
-        return rule if self.seconds is None else rule | MaxSeconds(max(self.seconds - elapsed, 0.0))
+    def solve(self, problem: Problem, method: Any, elapsed: float = 0.0, **options: Any) -> Result:
+        """Solve a problem within the limits, ``elapsed`` seconds after the start.
+
+        Parameters
+        ----------
+        problem, method
+            As in :func:`unipd.solve`.
+        elapsed
+            Seconds of the time limit that are spent.
+        options
+            Further options of :func:`unipd.solve`.
+        """
+        limits: list[Any] = [] if self.iterations is None else [MaxIterations(self.iterations)]
+        if self.seconds is not None:
+            limits.append(MaxSeconds(max(self.seconds - elapsed, 0.0)))
+        stop = reduce(or_, limits) if limits else None
+        common: dict[str, Any] = {"accuracy": self.accuracy, "callback": self.callback, "verbose": self.verbose}
+        return solve(problem, method, stop=stop, **{**common, **options})
 
 
 @dataclass(frozen=True)
@@ -183,16 +199,9 @@ def solve_completion(
         rank = min(rank, *completion.inner_shape)
         watch = _StageCallback(rank if options.widen else None, options.callback, first=start is None)
         with single_thread_if_small(sum(completion.inner_shape)):
-            stage = solve(
-                problem,
-                Factored(
-                    rank=rank, inner_steps=INNER_STEPS, memory=PAIRS, factors=completion.factors(radius, rank, start)
-                ),
-                accuracy=options.accuracy,
-                stop=options.stop(0.0 if result is None else result.seconds),
-                callback=watch,
-                verbose=options.verbose,
-            )
+            factors = completion.factors(radius, rank, start)
+            method = Factored(rank=rank, inner_steps=INNER_STEPS, memory=PAIRS, factors=factors)
+            stage = options.solve(problem, method, 0.0 if result is None else result.seconds, callback=watch)
         result = stage if result is None else merge_results(result, stage)
         if stage.status is not Status.STOPPED or not watch.is_stage_over:
             return result

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,13 +20,19 @@ import numpy as np
 from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
-from unipd.errors import InvalidInput
+from unipd.errors import InvalidInput, MissingExtra
 from unipd.io.graphs import as_graph
 from unipd.problem import ZERO_OBJECTIVE
 from unipd.run import Result, recheck
 from unipd.run.result import ProblemFacts
 from unipd.spectral import RIGOROUS
 from unipd.status import Status
+
+try:
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+except ImportError as error:
+    raise MissingExtra("scikit-learn", "learn", "clustering") from error
 
 LARGEST_POINTS = 1000
 """Largest number of points: hundreds of eigendecompositions of this order take minutes."""
@@ -105,27 +112,10 @@ def kmeans(points: Any, clusters: int, accuracy: float = 1e-4) -> ClusteringResu
     return _solve_and_round(0.25 * (distances + distances.T), clusters, accuracy, data)
 
 
-def lloyd(points: Array, labels: IntArray) -> IntArray:
-    """Return labels after Lloyd's iteration: every point goes to its nearest centre until none moves.
-
-    A cluster that loses all its points gets the one farthest from its centre.
-
-    >>> lloyd(np.array([[0.0], [1.0], [5.0], [6.0]]), np.array([0, 1, 1, 1]))
-    array([0, 0, 1, 1])
-    """
-    clusters, places = int(labels.max()) + 1, np.arange(len(points))
-    while True:
-        members = np.arange(clusters)[:, None] == labels
-        centres = (members @ points) / members.sum(axis=1)[:, None]
-        distances = np.sum((points[:, None, :] - centres) ** 2, axis=2)
-        nearest = np.argmin(distances, axis=1)
-        moved = distances[places, labels] > distances[places, nearest]  # an equally near centre is no reason to move
-        if not moved.any():
-            return labels
-        labels = np.where(moved, nearest, labels)
-        for empty in np.setdiff1d(np.arange(clusters), labels):
-            sizes = np.bincount(labels, minlength=clusters)[labels]
-            labels[int(np.argmax(np.where(sizes > 1, distances[places, labels], -1.0)))] = empty
+def _move_points(points: Array, labels: IntArray) -> IntArray:
+    """Return labels after Lloyd's iteration from the centres of the given ones."""
+    centres = np.stack([points[labels == label].mean(axis=0) for label in np.unique(labels)])
+    return _fit_kmeans(points, len(centres), init=centres)
 
 
 def communities(graph: Any, clusters: int, accuracy: float = 1e-4) -> ClusteringResult:
@@ -166,7 +156,7 @@ def _solve_and_round(cost: Array, clusters: int, accuracy: float, points: Array 
     result = solve_partition(cost, clusters, accuracy)
     rounded = list(_round(result.x, clusters))
     if points is not None:
-        rounded = [*(lloyd(points, labels) for labels in rounded), *_round(points, clusters)]
+        rounded = [*(_move_points(points, labels) for labels in rounded), *_round(points, clusters)]
     labels = min(rounded, key=lambda each: _cost(cost, each))
     value, bound = _cost(cost, labels), result.dual_bound
     return ClusteringResult(labels, value, bound, result.with_extras(cost=value, sdp_bound=bound, labels=labels))
@@ -273,26 +263,16 @@ def partition_bound(cost: Array, multipliers: Array, clusters: int) -> float:
 
 
 def _round(rows: Array, clusters: int) -> Iterator[IntArray]:
-    """Yield labels by Lloyd's iteration on rows (of Z), from farthest ones and from random ones (k-means++)."""
-    rng = np.random.default_rng(0)
-    for start in range(ROUNDINGS):
-        chosen = [int(np.argmax(np.sum(rows**2, axis=1))) if start == 0 else int(rng.integers(len(rows)))]
-        nearest = np.full(len(rows), np.inf)
-        while len(chosen) < clusters:
-            nearest = np.minimum(nearest, np.sum((rows - rows[chosen[-1]]) ** 2, axis=1))
-            nearest[chosen] = 0.0
-            probabilities = nearest / nearest.sum() if nearest.any() else _others(len(rows), chosen)
-            chosen.append(int(np.argmax(probabilities)) if start == 0 else int(rng.choice(len(rows), p=probabilities)))
-        labels = np.argmin(np.sum((rows[:, None, :] - rows[chosen]) ** 2, axis=2), axis=1)
-        labels[chosen] = np.arange(clusters)
-        yield lloyd(rows, labels)
+    """Return labels by Lloyd's iteration on rows (of Z), from several starts (k-means++)."""
+    return (_fit_kmeans(rows, clusters, random_state=seed) for seed in range(ROUNDINGS))
 
 
-def _others(count: int, chosen: list[int]) -> Array:
-    """Return equal probabilities for the points not chosen yet: all rows coincide with chosen ones."""
-    probabilities = np.ones(count)
-    probabilities[chosen] = 0.0
-    return probabilities / probabilities.sum()
+def _fit_kmeans(rows: Array, clusters: int, **options: Any) -> IntArray:
+    """Return the labels of Lloyd's iteration, run until none changes."""
+    lloyd: Any = KMeans(clusters, n_init=1, tol=0.0, **options)  # pyright: ignore[reportArgumentType]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # rows that coincide are fewer clusters
+        return lloyd.fit(rows).labels_
 
 
 def _cost(cost: Array, labels: IntArray) -> float:

@@ -32,7 +32,10 @@ try:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.metrics.pairwise import rbf_kernel
     from sklearn.utils.metaestimators import available_if
-    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.multiclass import (
+        _ovr_decision_function,  # pyright: ignore[reportPrivateUsage]
+        check_classification_targets,
+    )
     from sklearn.utils.validation import (
         _check_sample_weight,  # pyright: ignore[reportPrivateUsage]
         check_is_fitted,
@@ -169,7 +172,9 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         else:
             kernel = rbf_kernel(samples, self.support_vectors_, self._gamma)
             scores = kernel @ self.dual_coef_.T + self.intercept_
-        return scores[:, 0] if self.classes_.size == 2 else _votes(scores, self.classes_.size)
+        return (
+            scores[:, 0] if self.classes_.size == 2 else _ovr_decision_function(scores > 0, scores, self.classes_.size)
+        )
 
     def predict(self, X: Any) -> Any:
         """Return the class of each sample."""
@@ -349,17 +354,6 @@ def _hull_problem(hulls: list[CappedSimplex], blocks: list[Any], references: lis
     one = Box(np.ones(1), np.ones(1))
     maps = [blocks[0].T.tocsr(), -blocks[1].T.tocsr(), apart[:, None]]
     return Problem(Product([*hulls, one]), maps, apart, LeastSquares())
-
-
-def _votes(scores: Array, classes: int) -> FloatArray:
-    """Return the votes of the pairs for every class, plus their summed scores, squashed to break ties only."""
-    votes, sums = np.zeros((2, scores.shape[0], classes))
-    for column, (first, second) in zip(scores.T, combinations(range(classes), 2), strict=True):
-        votes[:, second] += column > 0
-        votes[:, first] += column <= 0
-        sums[:, second] += column
-        sums[:, first] -= column
-    return votes + sums / (3.0 * (np.abs(sums) + 1.0))
 
 
 def _common_value(caps: FloatArray) -> Any:
