@@ -59,6 +59,8 @@ class CoordinateState(State):
     """Of the budget."""
     eps: float
     """Requested absolute accuracy."""
+    is_warm: bool = False
+    """Whether x and the working set are those of a similar problem."""
 
     @property
     def absolute_accuracy(self) -> float:
@@ -150,13 +152,11 @@ class CoordinateDescent:
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> CoordinateState:
         """Start with the groups in use in another run, at its entries as far as they are within the bounds."""
         first, ball = self.start(problem, tracker, warm.dual, accuracy), problem.sharp.coordinates()
-        known = warm.point
-        if isinstance(warm.state, CoordinateState):
-            known = warm.state.primal.point()
+        earlier = warm.state if isinstance(warm.state, CoordinateState) else None
+        known = warm.point if earlier is None else earlier.primal.point()
         x = np.zeros(0) if known is None else _flat(known if isinstance(known, Blocks) else dense(known))
         if x.size != ball.size:
             return first
-        earlier = warm.state if isinstance(warm.state, CoordinateState) and warm.state.gram.size else None
         if earlier is not None and earlier.groups.max() < ball.weights.size:
             known_groups = earlier.groups
         else:
@@ -167,17 +167,17 @@ class CoordinateDescent:
         entries = np.clip(x[part.members], part.lower, part.upper)
         if ball.is_tight and not part.total(entries) > 0.0:
             return first
-        first = replace(first, groups=groups, x=entries)
-        return first if earlier is None else _with_known_gram(problem, first, earlier, part)
+        first = replace(first, groups=groups, x=entries, is_warm=True)
+        return first if earlier is None else _carry_over(problem, first, earlier, part)
 
     def step(self, problem: Problem, state: CoordinateState) -> CoordinateState:
         """Solve over the working set, price the other coordinates, and choose the next working set."""
         # 1: the problem over the working set gives x and lam
         ball: Coordinates = problem.sharp.coordinates()
         restricted, state = _restrict(problem, ball, state)
-        tolerance = max(INNER_SHARE * state.eps, GAP_SHARE * state.certificate.absolute_gap)
-        tolerance = tolerance if math.isfinite(tolerance) else INNER_SHARE * state.eps
-        solution = minimize_restricted(restricted, state.x, state.multiplier, tolerance)
+        gap = state.certificate.absolute_gap if not state.is_warm else 0.0  # a known working set may be the last one
+        tolerance = max(INNER_SHARE * state.eps, GAP_SHARE * gap if math.isfinite(gap) else 0.0)
+        solution = minimize_restricted(restricted, state.x, state.multiplier, tolerance, is_warm=state.is_warm)
         here = solution.point
         dual, image = here.dual.astype(problem.dtype, copy=False), here.residual + problem.b
 
@@ -211,6 +211,7 @@ class CoordinateDescent:
             groups=groups,
             x=np.append(moved.x, np.zeros(ball.restrict(groups[kept.size :]).size)),
             multiplier=solution.multiplier,
+            is_warm=False,
         )
 
 
@@ -301,16 +302,17 @@ def _as_point(problem: Problem, ball: Coordinates, part: Coordinates, x: FloatAr
     return Blocks(tuple(piece.reshape(oracle.shape) for piece, oracle in zip(pieces, blocks, strict=True)))
 
 
-def _with_known_gram(
+def _carry_over(
     problem: Problem, first: CoordinateState, earlier: CoordinateState, part: Coordinates
 ) -> CoordinateState:
-    """Return the state with the Gram matrix of an earlier run, where columns and loss are the same."""
+    """Return the state with the multiplier of an earlier run, and its Gram matrix where columns and loss are the same."""
     assert problem.loss is not None
+    first = replace(first, multiplier=earlier.multiplier)
+    if not earlier.gram.size or problem.loss.quadratic_weights is None:
+        return first
     with oracle_errors:
         columns: Any = problem.map.columns(part.members[: earlier.rows.shape[0]])
-    if scipy.sparse.issparse(columns) or problem.loss.quadratic_weights is None:
-        return first
-    is_same = np.array_equal(columns.T, earlier.rows)
+    is_same = not scipy.sparse.issparse(columns) and np.array_equal(columns.T, earlier.rows)
     is_same = is_same and np.array_equal(loss_hessian(problem.loss, problem.b), earlier.hessian)
     return replace(first, rows=earlier.rows, gram=earlier.gram, hessian=earlier.hessian) if is_same else first
 

@@ -178,12 +178,11 @@ class Restricted:
             squares = np.einsum("ij,ij,j->i", self.columns, self.columns, hessian)
         if not self.ball.has_groups:
             return np.ascontiguousarray(squares)
-        out = np.empty(self.ball.weights.size)
-        for g, (first, last) in enumerate(zip(self.ball.starts[:-1], self.ball.starts[1:], strict=True)):
-            block = squares[first:last]
-            if last - first > 1:
-                block = np.linalg.eigvalsh(self.curvature(np.arange(first, last), hessian))
-            out[g] = block.max()
+        starts, sizes, out = self.ball.starts[:-1], np.diff(self.ball.starts), np.empty(self.ball.weights.size)
+        for size in np.unique(sizes):
+            alike = np.flatnonzero(sizes == size)
+            blocks = [self.curvature(np.arange(first, first + size), hessian) for first in starts[alike]]
+            out[alike] = squares[starts[alike]] if size == 1 else np.linalg.eigvalsh(np.array(blocks))[:, -1]
         return out
 
     def curvature(self, places: IntArray, hessian: FloatArray) -> FloatArray:
@@ -207,22 +206,28 @@ class Solution:
     """Products with A and its adjoint, counted as passes over the working set."""
 
 
-def minimize_restricted(problem: Restricted, x: FloatArray, multiplier: Multiplier, tolerance: float) -> Solution:
-    """Minimise over the working set, from x, until the gap over it is at most ``tolerance``."""
+def minimize_restricted(
+    problem: Restricted, x: FloatArray, multiplier: Multiplier, tolerance: float, *, is_warm: bool = False
+) -> Solution:
+    """Minimise over the working set, from x, until the gap over it is at most ``tolerance``.
+
+    Where x is the solution of a similar problem (``is_warm``), the first round begins with Newton steps on its support.
+    """
     point, products, idle = problem.at(x), 0, 0
     best = point
     lipschitz: FloatArray | None = None
-    for _ in range(ROUNDS):
+    for count in range(ROUNDS):
         gradient = problem.pull_back(point.dual)
         products += 2
         if problem.gap(point, gradient) <= tolerance:
             return Solution(point, multiplier, products)
         floor = min(1.0, LEAST_CURVATURE * FLOOR_GROWTH**idle)
         hessian = problem.hessian_at(point.residual, floor)
-        if lipschitz is None or not problem.is_quadratic:
-            lipschitz = problem.lipschitz(hessian)
-        point, multiplier = _descend(problem, point, gradient, hessian, lipschitz, multiplier)
-        products += 2 * PASSES
+        if count > 0 or not is_warm:
+            if lipschitz is None or not problem.is_quadratic:
+                lipschitz = problem.lipschitz(hessian)
+            point, multiplier = _descend(problem, point, gradient, hessian, lipschitz, multiplier)
+            products += 2 * PASSES
         for _ in range(NEWTON_STEPS):
             new, multiplier, is_settled = _newton_step(problem, point, hessian, multiplier)
             is_settled = is_settled or new is None or point.value - new.value <= NEGLIGIBLE_SHARE * tolerance
