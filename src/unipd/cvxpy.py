@@ -45,15 +45,9 @@ ACCURACY = 1e-6
 INACCURATE = 1e-3
 """A run that stalls with errors up to this has found an inaccurate solution, otherwise none."""
 STATUSES = {
-    Status.SOLVED: settings.OPTIMAL,
-    Status.INFEASIBLE: settings.INFEASIBLE,
-    Status.UNBOUNDED: settings.UNBOUNDED,
-    Status.STOPPED: settings.USER_LIMIT,
-    Status.ITERATION_LIMIT: settings.USER_LIMIT,
-    Status.ORACLE_LIMIT: settings.USER_LIMIT,
-    Status.TIME_LIMIT: settings.USER_LIMIT,
-    Status.MEMORY_LIMIT: settings.USER_LIMIT,
-    Status.INTERRUPTED: settings.USER_LIMIT,
+    **{Status.SOLVED: settings.OPTIMAL, Status.INFEASIBLE: settings.INFEASIBLE, Status.UNBOUNDED: settings.UNBOUNDED},
+    **dict.fromkeys((Status.STOPPED, Status.INTERRUPTED, Status.ITERATION_LIMIT), settings.USER_LIMIT),
+    **dict.fromkeys((Status.ORACLE_LIMIT, Status.TIME_LIMIT, Status.MEMORY_LIMIT), settings.USER_LIMIT),
 }
 """Statuses in CVXPY's words; others depend on the errors that remain."""
 CONES = {Zero, NonNeg, SOC, PSD, SvecPSD}

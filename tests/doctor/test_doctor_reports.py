@@ -154,7 +154,7 @@ def test_installation():
 
 def test_installation_that_is_too_old_or_incomplete(monkeypatch):
     def version(name):
-        if name in installed.OPTIONAL:
+        if name in installed.find_optional():
             raise installed.metadata.PackageNotFoundError(name)
         return "0.9"
 
@@ -162,7 +162,7 @@ def test_installation_that_is_too_old_or_incomplete(monkeypatch):
     report = check_installation()
     assert {"numpy", "scipy", "numba"} <= failed_checks(report.checks)
     assert report["matplotlib"].outcome == "skip"
-    assert "extra plot" in report["matplotlib"].detail
+    assert "unipd[plot]" in report["matplotlib"].detail
 
 
 def test_probes_keep_their_form():

@@ -167,12 +167,13 @@ def add_limit_to_message(result: Result, options: Options) -> Result:
     >>> from unipd.methods import Counts
     >>> from unipd.run import Result
     >>> result = Result(Status.ORACLE_LIMIT, iterations=1, counts=Counts(oracle_calls=9))
-    >>> add_limit_to_message(result, Options(max_oracle_calls=2)).message[-50:]
-    'The limit was 2, the first iteration alone used 9.'
+    >>> add_limit_to_message(result, Options(max_oracle_calls=2)).message[-60:]
+    'The limit was 2, the run used 9 (iterations are completed).'
     """
     detail = ""
     if result.status is Status.ORACLE_LIMIT and options.max_oracle_calls is not None:
-        detail = f"The limit was {options.max_oracle_calls}, {_count_calls(result, options.max_oracle_calls)}."
+        calls, limit = result.counts.oracle_calls, options.max_oracle_calls
+        detail = f"The limit was {limit}, the run used {calls}{' (iterations are completed)' if calls > limit else ''}."
     elif result.status is Status.MEMORY_LIMIT and options.memory_limit is not None:
         from unipd.memory import size_text
 
@@ -180,13 +181,6 @@ def add_limit_to_message(result: Result, options: Options) -> Result:
         used = "" if peak is None else f", the process used {size_text(peak)}"
         detail = f"The limit was {options.memory_limit}{used}."
     return replace(result, note=f"{result.message} {detail}") if detail else result
-
-
-def _count_calls(result: Result, limit: int) -> str:
-    calls = result.counts.oracle_calls
-    if result.iterations == 1 and calls > limit:
-        return f"the first iteration alone used {calls}"
-    return f"the run used {calls}" + (" (iterations are completed)" if calls > limit else "")
 
 
 def solver_arguments(options: Options) -> dict[str, Any]:

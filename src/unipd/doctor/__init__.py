@@ -12,32 +12,18 @@ that the methods rely on, which finds most mistakes in user-supplied parts. In r
 
 import sys
 from types import ModuleType
+from typing import Any
 
-from unipd.doctor.installation import check_installation, compile_kernels
-from unipd.doctor.parts import check_coupling, check_map, check_sharp
-from unipd.doctor.problem import check, check_memory, check_scaling
-from unipd.doctor.report import Check, Report
-from unipd.problem import Problem
+from unipd._util.lazy import lazy_exports
 
-__all__ = [
-    "Check",
-    "Report",
-    "check",
-    "check_coupling",
-    "check_installation",
-    "check_map",
-    "check_memory",
-    "check_scaling",
-    "check_sharp",
-    "compile_kernels",
-]
+__getattr__, __dir__, __all__ = lazy_exports(__name__)
 
 
 class _Doctor(ModuleType):
     """A module that is called like its function :func:`check`."""
 
-    def __call__(self, problem: Problem, *, seed: int = 0) -> Report:
-        return check(problem, seed=seed)
+    def __call__(self, problem: Any, *, seed: int = 0) -> Any:
+        return self.check(problem, seed=seed)
 
 
 sys.modules[__name__].__class__ = _Doctor

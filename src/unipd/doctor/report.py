@@ -180,9 +180,8 @@ def random_like(generator: np.random.Generator, atom: Any) -> Any:
         values = random_array(generator, atom.values.shape, atom.dtype)
         return atoms.SparsePoint(atom.shape, places, _rescale_to(values, atom.values))
     if isinstance(atom, atoms.LowRank):
-        left = _columns(generator, atom.left)
-        right = left if atom.hermitian else _columns(generator, atom.right)
-        return atoms.LowRank(left, right, atom.weights)
+        left = _random_columns(generator, atom.left)
+        return atoms.LowRank(left, left if atom.hermitian else _random_columns(generator, atom.right), atom.weights)
     array = np.asarray(atom)
     return _rescale_to(random_array(generator, array.shape, array.dtype), array)
 
@@ -248,7 +247,7 @@ def _arrays(atom: Any) -> list[Any]:
     return [np.asarray(atom)]
 
 
-def _columns(generator: np.random.Generator, factor: Array) -> Array:
+def _random_columns(generator: np.random.Generator, factor: Array) -> Array:
     """Return random columns with the norms of those of a factor."""
     columns = random_array(generator, factor.shape, factor.dtype)
     ratio = np.linalg.norm(factor, axis=0) / np.linalg.norm(columns, axis=0)

@@ -364,8 +364,8 @@ def no_fit(monkeypatch):
         (["--target", "TARGET.npy"], "--target: expected a state of 4 qubits, got 2 qubits"),
         (["--target", "MIXED.npy", "--certified-range"], "--certified-range: expected --observable or a pure --target"),
         (["--certified-range"], "--certified-range: expected --observable or a pure --target"),
-        (["--resample", "foo"], "--resample: expected one of parametric, basis, got 'foo'"),
-        (["--resample", "foo", "--bootstrap", 5], "--resample: expected one of parametric, basis, got 'foo'"),
+        (["--resample", "foo"], "'--resample': 'foo' is not one of 'parametric', 'basis'"),
+        (["--resample", "foo", "--bootstrap", 5], "'--resample': 'foo' is not one of 'parametric', 'basis'"),
         (["--resample", "basis"], "--resample: expected --bootstrap with this option"),
     ],
 )

@@ -130,19 +130,16 @@ def choose_methods(subject: Problem | SDP, names: Sequence[str] | None) -> Seque
     from unipd.methods.universal import has_sign_cone
     from unipd.problem import Problem
 
-    applicable = list(METHODS[1:])
-    if not isinstance(subject, Problem) or subject.loss is None:
-        applicable = [name for name in applicable if name not in LOSS_METHODS]
-    if not isinstance(subject, Problem) or subject.has_penalty or not subject.linear:
-        applicable.remove("cgal")
-    if isinstance(subject, Problem) and not is_factorable(subject.sharp):
-        applicable.remove("factored")
-    if not (isinstance(subject, Problem) and has_smooth_dual(subject.sharp) and has_sign_cone(subject)):
-        applicable.remove("quasi-newton")
-    if not (isinstance(subject, Problem) and has_coordinates(subject)):
-        applicable.remove("coordinate")
-    if not (isinstance(subject, Problem) and has_norm_barrier(subject)):
-        applicable.remove("barrier")
+    given = subject if isinstance(subject, Problem) else None
+    conditions = {
+        **dict.fromkeys(LOSS_METHODS, given is not None and given.loss is not None),
+        "cgal": given is not None and given.linear and not given.has_penalty,
+        "factored": given is None or is_factorable(given.sharp),
+        "quasi-newton": given is not None and has_smooth_dual(given.sharp) and has_sign_cone(given),
+        "coordinate": given is not None and has_coordinates(given),
+        "barrier": given is not None and has_norm_barrier(given),
+    }
+    applicable = [name for name in METHODS[1:] if conditions.get(name, True)]
     for name in names or ():
         if name not in ("auto", *applicable):
             raise InvalidInput("--methods", f"methods for this problem ({', '.join(applicable)})", repr(name))

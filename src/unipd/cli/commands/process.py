@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -52,7 +52,9 @@ def process(
     loss: Annotated[float, option("Share of all shots that are lost.", _SIMULATION)] = 0.0,
     save_data: Annotated[Path | None, option("Write the simulated counts to this .csv file.", _SIMULATION)] = None,
     rank: Annotated[int | None, option("Largest number of Kraus operators.", _MODEL, min=1)] = None,
-    trace: Annotated[str, option("preserving or nonincreasing.", _MODEL)] = "preserving",
+    trace: Annotated[
+        Literal["preserving", "nonincreasing"], option("preserving or nonincreasing.", _MODEL)
+    ] = "preserving",
     accuracy: Annotated[
         float | None,
         option("Certified gap: of counts in nats (default 0.01), of values relative (default 1e-6).", _MODEL),
@@ -82,18 +84,18 @@ def process(
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
     if diamond and target is None and simulate is None:
         raise InvalidInput("--diamond", "--target with this option", "none")
-    with translate_argument_names({"channel": "--target", "target": "--target"}):
+    with translate_argument_names({"channel": "--target"}):
         goal = None if target is None else as_channel(read_target(target))
     stop = stopping_rule(options)
     lossy = "nonincreasing" if simulate is not None and loss > 0.0 else trace
-    with translate_argument_names({"trace": "--trace"}):
-        estimator = ProcessTomography(accuracy=accuracy, rank=rank, trace=lossy, stop=stop, verbose=not options.quiet)
+    estimator = ProcessTomography(accuracy=accuracy, rank=rank, trace=lossy, stop=stop, verbose=not options.quiet)
     with print_warnings(UndeterminedChannel):
         if data is not None:
             fit_file(estimator, data, ancilla, readout, goal)
         else:
             assert simulate is not None
-            content, truth = run_simulation(simulate, qubits, shots, depolarizing, loss, readout, save_data, options)
+            losses, settings = {"depolarizing": depolarizing, "loss": loss}, {"shots": shots, "readout": readout}
+            content, truth = run_simulation(simulate, qubits, options.seed, losses, save_data, **settings)
             check_target(goal, content)
             estimator.fit_data(content)
             goal = truth if goal is None else goal
@@ -165,28 +167,19 @@ def check_target(goal: QuantumChannel | None, data: ProcessData) -> None:
 
 
 def run_simulation(
-    name: str,
-    qubits: int | None,
-    shots: int,
-    depolarizing: float,
-    loss: float,
-    readout: float,
-    save_data: Path | None,
-    options: Options,
+    name: str, qubits: int | None, seed: int, losses: dict[str, float], save_data: Path | None, **settings: Any
 ) -> tuple[ProcessData, QuantumChannel]:
     """Return the data of a simulated experiment, and the true channel."""
     from unipd.apps.process_tomography import counts_data, make_channel, noisy_channel, simulate_process
     from unipd.io.pauli import write_process_counts
 
     check_file("--save-data", save_data, (".csv",))
-    names = {"channel": "--simulate", "qubits": "--qubits", "depolarizing": "--depolarizing", "loss": "--loss"}
-    with translate_argument_names(names):
-        clean = make_channel(name, qubits, seed=options.seed)
-        truth = noisy_channel(clean, depolarizing=depolarizing, loss=loss)
-    counts = simulate_process(truth, shots=shots, readout=readout, seed=options.seed)
+    with translate_argument_names({"channel": "--simulate"}):
+        clean = make_channel(name, qubits, seed=seed)
+    counts = simulate_process(noisy_channel(clean, **losses), seed=seed, **settings)
     if save_data is not None:
         write_process_counts(counts, save_data)
-    return counts_data(counts, readout or None), clean
+    return counts_data(counts, settings["readout"] or None), clean
 
 
 def read_target(text: str) -> Any:

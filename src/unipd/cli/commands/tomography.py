@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -123,7 +123,8 @@ def tomography(
         int | None, option("Error bars (95 %) from this many bootstrap replicates.", _FIGURES, min=2)
     ] = None,
     resample: Annotated[
-        str, option("Bootstrap: parametric (draw from the estimate) or basis (redraw the shots).", _FIGURES)
+        Literal["parametric", "basis"],
+        option("Bootstrap: parametric (draw from the estimate) or basis (redraw the shots).", _FIGURES),
     ] = "parametric",
     certified_range: Annotated[
         bool,
@@ -141,7 +142,7 @@ def tomography(
     --target, with --simulate by default that with the true state.
     """
     from unipd.apps.tomography import MeasurementWarning, Noise, PauliTomography, make_state, report_data
-    from unipd.apps.tomography.error_bars import RESAMPLING, read_replicates
+    from unipd.apps.tomography.error_bars import read_replicates
 
     if (data is None) == (simulate is None):
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
@@ -154,7 +155,7 @@ def tomography(
     if noise_level is not None and objective not in _CONSTRAINED:
         expected = "--objective trace or trace-squared with this option"
         raise InvalidInput("--noise-level", expected, f"--objective {objective}")
-    if validate.choice("--resample", resample, RESAMPLING) != RESAMPLING[0] and bootstrap is None:
+    if resample == "basis" and bootstrap is None:
         raise InvalidInput("--resample", "--bootstrap with this option", "none")
     if bootstrap is not None and options.checkpoint is not None:
         read_replicates(options.checkpoint)  # raises before the fit if they cannot be read
@@ -179,11 +180,12 @@ def tomography(
     truth, title = None, "" if data is None else data.name
     with print_warnings(MeasurementWarning):
         if data is not None:
-            fit_file(estimator, data, check, max_weight, max_paulis, readout_matrix, povm)
+            fit_file(estimator, data, check, readout_matrix, povm, max_weight=max_weight, max_paulis=max_paulis)
         else:
             assert simulate is not None
-            noise = Noise(shots, depolarising, readout, gaussian)
-            experiment = run_simulation(simulate, qubits, check, measurements, state_rank, noise, save_data, options)
+            settings = {"noise": Noise(shots, depolarising, readout, gaussian), "measurements": measurements}
+            settings |= {"rank": state_rank, "seed": options.seed, "threads": options.threads}
+            experiment = run_simulation(simulate, qubits, check, save_data, **settings)
             estimator.fit_data(experiment.data)
             truth = experiment.state
             title = f"simulated state: {simulate}"
@@ -200,7 +202,8 @@ def tomography(
     )
     errors: Bootstrap | None = None
     if bootstrap is not None and result.status is not Status.INTERRUPTED:
-        result, errors = _add_error_bars(result, estimator, bootstrap, goal, sums, resample, options)
+        figures: dict[str, Any] = {"target": goal, "observables": sums, "resample": resample}
+        result, errors = _add_error_bars(result, estimator, bootstrap, options, **figures)
     if certified_range:
         result = _add_ranges(result, estimator, goal, sums)
     return emit(
@@ -304,14 +307,7 @@ def check_figures(
 
 
 def run_simulation(
-    name: str,
-    qubits: int | None,
-    check: Callable[[int], None],
-    measurements: int | None,
-    state_rank: int | None,
-    noise: Any,
-    save_data: Path | None,
-    options: Options,
+    name: str, qubits: int | None, check: Callable[[int], None], save_data: Path | None, **settings: Any
 ) -> Simulation:
     """Return the simulated experiment, after the check of its number of qubits."""
     from unipd.apps.tomography import simulate
@@ -322,15 +318,7 @@ def run_simulation(
     check(validate.integer("--qubits", qubits, minimum=1))
     check_file("--save-data", save_data, FORMATS)
     with translate_argument_names({"state": "--simulate", "rank": "--state-rank", "count": "--measurements"}):
-        experiment = simulate(
-            name,
-            qubits,
-            measurements=measurements,
-            noise=noise,
-            rank=state_rank,
-            seed=options.seed,
-            threads=options.threads,
-        )
+        experiment = simulate(name, qubits, **settings)
     if save_data is not None and current_communicator().is_leader:
         write_pauli_data(experiment.data, save_data)
     return experiment
@@ -359,10 +347,9 @@ def fit_file(
     estimator: PauliTomography,
     path: Path,
     check: Callable[..., None],
-    max_weight: int | None,
-    max_paulis: int | None,
-    readout: Path | None = None,
-    povm: str | None = None,
+    readout: Path | None,
+    povm: str | None,
+    **limits: int | None,
 ) -> None:
     """Fit the content of a file, expectation values or counts by basis, after the check of its number of qubits."""
     from unipd.apps.tomography import as_counts
@@ -371,7 +358,7 @@ def fit_file(
     with translate_argument_names({"path": "DATA"}):
         content = current_communicator().read(read_pauli_data, path)
     if isinstance(content, PauliData):
-        if any(given is not None for given in (max_weight, max_paulis, readout, povm)):
+        if any(given is not None for given in (readout, povm, *limits.values())):
             names = "--max-weight, --max-paulis, --readout-matrix, --povm"
             raise InvalidInput(names, "a file of counts with these options", str(path))
         check(content.qubits)
@@ -383,7 +370,7 @@ def fit_file(
     read_errors = partial(read_array_file, "--readout-matrix", kinds=(".json", ".npy"))
     errors = None if readout is None else current_communicator().read(read_errors, readout)
     with translate_argument_names({"readout": "--readout-matrix"}):
-        estimator.fit_counts(counts, readout=errors, max_weight=max_weight, max_paulis=max_paulis)
+        estimator.fit_counts(counts, readout=errors, **limits)
 
 
 def interpret_counts(path: Path, counts: Any, interpret: Callable[[Any], Any]) -> Any:
@@ -457,21 +444,14 @@ def parse_observable(text: str) -> dict[str, float]:
 
 
 def _add_error_bars(
-    result: Result,
-    estimator: PauliTomography,
-    replicates: int,
-    target: Any,
-    observables: dict[str, Any],
-    resample: str,
-    options: Options,
+    result: Result, estimator: PauliTomography, replicates: int, options: Options, **figures: Any
 ) -> tuple[Result, Bootstrap]:
     """Return the result with the figures of a bootstrap; its status says whether that was interrupted."""
     from unipd.apps.tomography import report_data
 
-    named = {"target": target, "observables": observables, "resample": resample}
     with progress_counter("bootstrap", replicates, quiet=options.quiet) as progress:
         bootstrap = estimator.bootstrap(
-            replicates, seed=options.seed, threads=options.threads, progress=progress, **named
+            replicates, seed=options.seed, threads=options.threads, progress=progress, **figures
         )
     if bootstrap.replicates >= 2:
         result = result.with_extras(**report_data(estimator.fit_, errors=bootstrap))
