@@ -9,7 +9,7 @@ A program passes through a pipeline, one file per stage, each importing only fro
    bounded trace, with constraints scaled to unit norm, and the form of the factored method that suits them. Its sharp
    oracle is in :mod:`unipd.sharp.spectral.sdp`.
 3. ``cones`` and ``interior_point``: any product of psd, nonnegative, second-order and free blocks, by the steps of QICS
-   and certificates of our own.
+   and certificates of our own; ``splitting``: the same certificates for projections onto the cones.
 4. ``infeasibility``: proofs that there is no feasible X, and rays along which the objective improves forever.
 5. ``solver``: the routes, chosen by estimated cost; results are in the units of the data.
 6. ``program``: the front door, :class:`SDP`.

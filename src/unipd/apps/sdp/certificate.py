@@ -12,8 +12,8 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd.apps.sdp.cones import EPS, Prover, choose_size, measure_gap_scale, move_into_cone
-from unipd.apps.sdp.data import NONNEGATIVE, PSD, SECOND_ORDER, SdpData
+from unipd.apps.sdp.cones import EPS, Prover, choose_size, measure_gap_scale, measure_margin, move_into_cone
+from unipd.apps.sdp.data import FREE, SdpData
 from unipd.apps.sdp.program import SDP
 from unipd.apps.sdp.solver import describe_point, measure_point
 from unipd.atoms import LowRank
@@ -166,13 +166,6 @@ def _project(data: SdpData, x: Any) -> tuple[LowRank | None, float]:
     is_psd = isinstance(x, LowRank) and x.hermitian and data.is_psd and bool((x.weights >= 0.0).all())
     if is_psd and x.shape == (data.order, data.order):
         return x, 0.0
-    outside = 0.0
-    parts = _split_point(data, x)
-    for block, part in zip(data.blocks, parts, strict=True):
-        if block.kind == PSD:
-            outside = max(outside, -float(np.linalg.eigvalsh(0.5 * (part + part.T))[0]))
-        elif block.kind == NONNEGATIVE:
-            outside = max(outside, -float(part.min()))
-        elif block.kind == SECOND_ORDER:
-            outside = max(outside, float(np.linalg.norm(part[1:])) - float(part[0]))
-    return data.point([move_into_cone(block, part) for block, part in zip(data.blocks, parts, strict=True)]), outside
+    parts = list(zip(data.blocks, _split_point(data, x), strict=True))
+    margins = [measure_margin(block, 0.5 * (part + part.T)) for block, part in parts if block.kind != FREE]
+    return data.point([move_into_cone(block, part) for block, part in parts]), max(0.0, -min(margins, default=0.0))

@@ -71,10 +71,12 @@ def measure_margins(blocks: Sequence[Block], operator: Any) -> Array:
     >>> measure_margins(blocks, np.diag([1.0, -2.0, 5.0, 3.0])).round(9)
     array([-2.,  2.])
     """
-    return np.array([_margin(block, part) for block, part in zip(blocks, split_blocks(blocks, operator), strict=True)])
+    pairs = zip(blocks, split_blocks(blocks, operator), strict=True)
+    return np.array([measure_margin(block, part) for block, part in pairs])
 
 
-def _margin(block: Block, part: Array) -> float:
+def measure_margin(block: Block, part: Array) -> float:
+    """Return that of one block, a matrix or a vector."""
     if block.kind == PSD:
         return smallest_eigenpair(part).lower if part.any() else 0.0
     if block.kind == SECOND_ORDER:
@@ -312,7 +314,7 @@ class TruncatedCone(BoundedTrace):
         parts = split_blocks(self.blocks, direction)
         values = [_best_ray(block, part) for block, part in zip(self.blocks, parts, strict=True)]
         best = int(np.argmax([value for value, _ in values]))
-        upper = -min(_margin(block, -part) for block, part in zip(self.blocks, parts, strict=True))
+        upper = -min(measure_margin(block, -part) for block, part in zip(self.blocks, parts, strict=True))
         top, ray = values[best]
         left, rows = np.zeros((self.shape[0], 2)), self.blocks[best].rows
         if self.blocks[best].is_vector:

@@ -7,11 +7,11 @@ lies well inside, or of a positive definite combination of the data, mends that.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy
@@ -131,6 +131,16 @@ class Embedding:
     def vector(self) -> Array:
         """A copy of all variables."""
         return self.solver.point.vec[:, 0].copy()
+
+    @property
+    def has_point(self) -> bool:
+        """Whether the variables give a point: tau is positive."""
+        return bool(self.solver.point.vec[-2, 0] > 0.0)
+
+    @property
+    def small_steps(self) -> int:
+        """Consecutive steps of hardly any length."""
+        return int(self.solver.consecutive_small_steps)
 
     def restore(self, vector: Array, iteration: int, small_steps: int) -> None:
         """Go to an earlier iterate."""
@@ -258,7 +268,8 @@ class InteriorPointState(State):
 
     accuracy: float
     """The requested accuracy."""
-    embedding: Embedding
+    embedding: Any
+    """What takes the steps: an :class:`Embedding`, or the like."""
     vector: Array
     """All variables of the embedding."""
     small_steps: int
@@ -296,14 +307,16 @@ class InteriorPoint:
 
     name = "interior"
     """Name in results."""
+    embedding: ClassVar[Callable[[SdpData], Any]] = Embedding
+    """What takes the steps."""
 
     def rebuild(self, problem: Problem) -> dict[str, Any]:
         """Return the problem and its embedding, which all states of a run share."""
-        return {"problem": problem, "embedding": Embedding(self.data)}
+        return {"problem": problem, "embedding": self.embedding(self.data)}
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> InteriorPointState:
         """Start from multiples of the identity, whatever tracker and dual start are."""
-        embedding, whole = Embedding(self.data), problem.sharp.cost_map.cost_and_constraints
+        embedding, whole = self.embedding(self.data), problem.sharp.cost_map.cost_and_constraints
         level, z = combine_to_identity(self.data)
         combination = np.concatenate([[level], z])
         state = InteriorPointState(
@@ -353,13 +366,13 @@ class InteriorPoint:
         embedding.restore(state.vector, state.iteration, state.small_steps)
         can_continue = embedding.step()
         vector, iteration = embedding.vector, state.iteration + 1
-        if not np.isfinite(vector).all() or vector[-2] <= 0.0:
+        if not np.isfinite(vector).all() or not embedding.has_point:
             return replace(state, iteration=iteration, failure=Status.STALLED)
         moved = replace(
             state,
             iteration=iteration,
             vector=vector,
-            small_steps=int(embedding.solver.consecutive_small_steps),
+            small_steps=embedding.small_steps,
             failure=None if can_continue else Status.STALLED,
         )
         evaluated = self._evaluate(problem, moved)

@@ -20,7 +20,7 @@ from unipd._util.context import change_context
 from unipd.apps.sdp.data import SdpData, data_from_sdpa, data_from_sedumi, list_blocks, sdpa_from_data, sedumi_from_data
 from unipd.apps.sdp.formulation import WarmStart, analyse, find_contradiction
 from unipd.apps.sdp.infeasibility import infeasible_result
-from unipd.apps.sdp.solver import Solver
+from unipd.apps.sdp.solver import CONIC_METHODS, Solver
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem, read_sdpa, write_sdpa
 from unipd.maps.sdp import Entries
@@ -238,8 +238,8 @@ class SDP:
         accuracy
             Relative accuracy of gap and feasibility.
         method
-            "auto" (interior points, the factored method, or both, by estimated cost), "interior", the name of any
-            method of the library, or a method.
+            "auto" (interior points, splitting, the factored method, or two of them, by estimated cost), "interior",
+            "splitting", the name of any method of the library, or a method.
         trace_bound
             An upper bound on the trace of X, for programs whose constraints imply none.
         rank
@@ -254,7 +254,7 @@ class SDP:
         accuracy = validate.positive("accuracy", accuracy)
         if trace_bound is not None:
             validate.positive("trace_bound", trace_bound)
-        if method in ("auto", "factored", "interior"):
+        if method in ("auto", "factored", *CONIC_METHODS):
             _check_options(options)
         started = time.perf_counter()
         with _open_checkpoint(options) as remaining:

@@ -40,6 +40,7 @@ from unipd.apps.sdp.infeasibility import (
     unbounded_result,
 )
 from unipd.apps.sdp.interior_point import InteriorPoint
+from unipd.apps.sdp.splitting import Splitting
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.methods import METHODS
@@ -65,6 +66,10 @@ QUICK_SECONDS, MOST_SECONDS = 1.0, 300.0
 MaxCut have low rank), and up to which they are affordable at all."""
 MOST_BYTES = 4e9
 """Memory of their dense matrices up to which they are affordable."""
+CONIC_METHODS = (InteriorPoint.name, Splitting.name)
+"""Methods for any product of cones."""
+HIGH_RANK_SHARE, SPLITTING_ORDER = 0.5, 2000
+"""Rank of X relative to its order from which splitting comes first, and the largest order (three dense matrices)."""
 LEAST_FALLBACK, MOST_FALLBACK = 200, 1000
 """Iterations of the factored method before interior points take over: at least and at most, ..."""
 ITERATIONS_PER_SECOND = 40.0
@@ -162,20 +167,24 @@ class Solver:
     def solve(self) -> Result:
         """Choose the route by its estimated cost, and another one where it fails."""
         data = self.program.data
-        if self.method == "interior" or not data.is_psd:
+        if self.method in CONIC_METHODS or not data.is_psd:
             if self.trace_bound is not None:
-                expected = "none: interior points, free variables and second-order cones need no bound on the trace"
+                expected = f"none: {', '.join(CONIC_METHODS)}, free variables and second-order cones need no bound"
                 raise InvalidInput("trace_bound", expected, f"{self.trace_bound:g}")
-            if self.method not in ("auto", "interior"):
-                expected = '"auto" or "interior": others take no free variables and second-order cones'
+            if self.method not in ("auto", *CONIC_METHODS):
+                expected = f"one of auto, {', '.join(CONIC_METHODS)}: others take no second-order cones"
                 if isinstance(self.method, str) and self.method not in METHODS:
-                    expected = f"one of auto, interior, {', '.join(METHODS)}"
+                    expected = f"one of auto, {', '.join((*CONIC_METHODS, *METHODS))}"
                 raise InvalidInput("method", expected, repr(self.method))
-            return self._solve_interior(self.stop)
+            return (
+                self._solve_splitting(self.stop) if self.method == Splitting.name else self._solve_interior(self.stop)
+            )
         analysis, trace = self._analyse()
         if self.method != "auto" or self.trace_bound is not None:
             return self._solve_factored(analysis, trace, self.stop)
         seconds = estimate_seconds(data)
+        if seconds > QUICK_SECONDS and self.rank is None and self.start is None and _has_high_rank(analysis, trace):
+            return self._hand_over(self._solve_splitting, lambda stop: self._solve_factored(analysis, trace, stop))
         is_low_rank = data.penalises_trace and seconds > QUICK_SECONDS
         if trace is None and seconds <= MOST_SECONDS and not is_low_rank:
             return self._solve_interior(self.stop)
@@ -266,18 +275,21 @@ class Solver:
         factored = analysis.method(self.rank, self.seed, trace, self.accuracy, self.start)
         return self._refine(analysis, problem, trace, factored, stop or MaxIterations(ITERATIONS), options)
 
-    def _solve_interior(self, stop: StoppingRule | None) -> Result:
-        """Solve by interior points; decide whether the program has a solution at all where they do not find one."""
+    def _solve_splitting(self, stop: StoppingRule | None) -> Result:
+        return self._solve_interior(stop, Splitting)
+
+    def _solve_interior(self, stop: StoppingRule | None, kind: type[InteriorPoint] = InteriorPoint) -> Result:
+        """Solve by interior points or splitting; decide whether the program has a solution where they find none."""
         started, data = time.perf_counter(), self.program.data
         ray = find_unused_ray(data)
         if ray is not None:
             return self._follow_ray(ray, stop, started)
         trace = analyse(data).trace_bound() if data.is_psd else None
         size = NOMINAL_MULTIPLE * data.natural_trace if trace is None else trace.value
-        kind = UnlimitedProblem if trace is None else ConicProblem
-        problem = kind(data, size, self.program.maximise, self.program.constant)
+        template = UnlimitedProblem if trace is None else ConicProblem
+        problem = template(data, size, self.program.maximise, self.program.constant)
         options = {name: self.options[name] for name in ("callback", "verbose") if name in self.options}
-        method, analysis = InteriorPoint(data, None if trace is None else trace.value), Analysis.of_whole(data)
+        method, analysis = kind(data, None if trace is None else trace.value), Analysis.of_whole(data)
         result = self._refine(analysis, problem, trace, method, stop, options)
         if result.status not in (Status.STALLED, Status.INFEASIBLE):
             return replace(result, state=None)
@@ -378,7 +390,7 @@ class Solver:
                 scale=problem.scale(point.objective),
                 feasibility_scale=data.feasibility_scale,
             ),
-            state=result.state if result.method == InteriorPoint.name else None,
+            state=result.state if result.method in (InteriorPoint.name, Splitting.name) else None,
         )
         if lifting is None and x is not None and measure_size(data, x) > LARGEST_MULTIPLE * data.natural_trace:
             final = downgrade(final, Status.STALLED, TOO_LARGE) if final.status.success else final
@@ -407,6 +419,18 @@ class Solver:
         if trace.multipliers is not None and (trace.fixed or bottom < 0.0):
             dual, bottom = dual - bottom * trace.multipliers, 0.0
         return dual, bound, bottom
+
+
+def _has_high_rank(analysis: Analysis, trace: TraceBound | None) -> bool:
+    """Whether the trace is fixed, other constraints leave X a rank near its order, and splitting fits.
+
+    The rank is near sqrt(2 m) in general, and factors with as many columns converge slowly.
+    """
+    data = analysis.data
+    has_structure = analysis.face is not None or analysis.lifting is not None or analysis.has_fixed_diagonal
+    if trace is None or not trace.fixed or has_structure or data.order > SPLITTING_ORDER:
+        return False
+    return math.sqrt(2.0 * data.size) >= HIGH_RANK_SHARE * data.order
 
 
 def find_least_trace(data: SdpData) -> float:

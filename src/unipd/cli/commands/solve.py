@@ -19,13 +19,13 @@ from unipd.errors import InvalidInput, UnipdError
 if TYPE_CHECKING:
     from unipd.problem import Problem
 
-INTERIOR = "interior"
-"""The method that semidefinite programs have beside those of the library."""
+CONIC = ("interior", "splitting")
+"""Methods that semidefinite programs have beside those of the library."""
 
 
 @common_options(
     accuracy=1e-6,
-    methods=(*METHODS, INTERIOR),
+    methods=(*METHODS, *CONIC),
     examples=(
         "unipd solve mcp100.dat-s",
         "unipd solve theta1.dat-s.gz --accuracy 1e-8 --json -",
@@ -56,7 +56,7 @@ def solve(
     subject to A x = b, x in K, and the multipliers are -y.
     """
     if is_python(problem):
-        if options.method == INTERIOR:
+        if options.method in CONIC:
             raise InvalidInput("--method", "a file with a semidefinite program with this method", problem)
         if trace_bound is not None or rank is not None:
             raise InvalidInput(
