@@ -56,7 +56,7 @@ def _run(ranks: Ranks, arguments: list[str]) -> int:
     from unipd.cluster.solve import MpiCommunicator, thread_limits
 
     command = next((word for word in arguments if not word.startswith("-")), "")
-    communicator = MpiCommunicator(ranks)
+    communicator = MpiCommunicator(ranks.comm)
     with (
         use_communicator(communicator),
         _silence_other_ranks(ranks.rank == 0),

@@ -21,17 +21,14 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, IntArray
+from unipd._util.lazy import import_extra
 from unipd.cluster.environment import available_cores, processes
 from unipd.errors import MissingExtra, UnipdError
 
 
 def mpi() -> Any:
     """Return mpi4py's MPI module, imported on first use."""
-    try:
-        from mpi4py import MPI
-    except ImportError as error:
-        raise MissingExtra("mpi4py", "cluster", "running under MPI") from error
-    return MPI
+    return import_extra("mpi4py.MPI", "cluster", "running under MPI")
 
 
 class SingleProcess:
@@ -80,9 +77,7 @@ def shares(count: int, parts: int) -> IntArray:
     >>> shares(7, 3)
     array([3, 2, 2])
     """
-    sizes = np.full(parts, count // parts, np.int64)
-    sizes[: count % parts] += 1
-    return sizes
+    return (count + parts - 1 - np.arange(parts)) // parts
 
 
 def contiguous_bounds(work: Any, parts: int) -> IntArray:
@@ -167,6 +162,13 @@ class Disagreement(UnipdError, RuntimeError):
     """
 
 
+def raise_for_ranks(ranks: list[int], problem: str = "rank {} is in another exchange than this rank") -> None:
+    """Raise if some ranks have diverged; the message names them."""
+    if ranks:
+        who = ", ".join(map(str, sorted(ranks)))
+        raise Disagreement(f"the ranks have diverged: {problem.format(who)}; {ADVICE}")
+
+
 class ExchangeLog:
     """The exchanges of a rank on one communicator, in order.
 
@@ -201,10 +203,15 @@ class ExchangeLog:
         self._requests = [request for request in self._requests if not request.Test()]
         if self._sent != self._count:
             self._sent = self._count
-            self._send(np.array([self._count, self.digest], np.int64))
-        self._receive()
+            position = np.array([self._count, self.digest], np.int64)
+            others = sorted(set(range(self._comm.Get_size())) - {self._comm.Get_rank()})
+            self._requests += [self._comm.Isend(position, other, LOG_TAG) for other in others]
+        status, position = mpi().Status(), np.empty(2, np.int64)
+        while self._comm.Iprobe(mpi().ANY_SOURCE, LOG_TAG, status):
+            self._comm.Recv(position, status.Get_source(), LOG_TAG)
+            self._received[status.Get_source()] = int(position[0]), int(position[1])
         ours, theirs = self._digests, self._received.items()
-        self._raise_for([rank for rank, (count, digest) in theirs if ours.get(count, digest) != digest])
+        raise_for_ranks([rank for rank, (count, digest) in theirs if ours.get(count, digest) != digest])
 
     def barrier(self) -> None:
         """Wait for all ranks, by messages alone: an MPI collective might complete with another one's data."""
@@ -218,22 +225,7 @@ class ExchangeLog:
 
     def check(self, digests: IntArray) -> None:
         """Raise unless all ranks have sent this rank's digest with an exchange."""
-        self._raise_for(np.flatnonzero(digests != self.digest).tolist())
-
-    def _raise_for(self, ranks: list[int]) -> None:
-        if ranks:
-            who = ", ".join(str(rank) for rank in sorted(ranks))
-            raise Disagreement(f"the ranks have diverged: rank {who} is in another exchange than this rank; {ADVICE}")
-
-    def _send(self, position: Array) -> None:
-        others = set(range(self._comm.Get_size())) - {self._comm.Get_rank()}
-        self._requests += [self._comm.Isend(position, other, LOG_TAG) for other in sorted(others)]
-
-    def _receive(self) -> None:
-        status, position = mpi().Status(), np.empty(2, np.int64)
-        while self._comm.Iprobe(mpi().ANY_SOURCE, LOG_TAG, status):
-            self._comm.Recv(position, status.Get_source(), LOG_TAG)
-            self._received[status.Get_source()] = int(position[0]), int(position[1])
+        raise_for_ranks(np.flatnonzero(digests != self.digest).tolist())
 
 
 def get_exchange_log(comm: Any) -> ExchangeLog:
@@ -299,6 +291,7 @@ class Ranks:
 
     def allreduce(self, array: Array) -> Array:
         """Return the sum of the ranks' arrays, the same bits on every rank."""
+        array = np.asarray(array)
         if self.size == 1:
             return array
         flat = np.ascontiguousarray(array).reshape(-1)
@@ -322,6 +315,7 @@ class Ranks:
         counts
             The first lengths by rank; None to exchange them.
         """
+        array = np.asarray(array)
         if self.size == 1:
             return array
         rest = array.shape[1:]

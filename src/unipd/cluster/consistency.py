@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, IntArray
-from unipd.cluster.communicator import ADVICE, Disagreement, Ranks
+from unipd.cluster.communicator import Ranks, raise_for_ranks
 from unipd.errors import InvalidInput
 
 CHECK_EVERY = 8
@@ -64,10 +64,14 @@ def require_same(ranks: Ranks, what: str, values: Mapping[str, Any]) -> None:
         return
     mine = {name: (digest(value), _abbreviate(value)) for name, value in values.items()}
     everyone: list[dict[str, tuple[int, str]]] = ranks.allgather_objects(mine)
-    names = dict.fromkeys(name for one in everyone for name in one)
-    differing = [text for name in names if (text := _difference(name, everyone)) is not None]
+    differing, first = dict[str, str](), everyone[0]
+    for rank, theirs in enumerate(everyone):
+        for name in dict.fromkeys([*first, *theirs]):
+            (code, text), (other, other_text) = (one.get(name, (None, "nothing")) for one in (first, theirs))
+            if code != other:
+                differing.setdefault(name, f"{name} ({text} on rank 0, {other_text} on rank {rank})")
     if differing:
-        raise InvalidInput(what, "the same on every rank", "; ".join(differing))
+        raise InvalidInput(what, "the same on every rank", "; ".join(differing.values()))
 
 
 def require_same_file(ranks: Ranks, path: str | os.PathLike[str]) -> None:
@@ -107,16 +111,6 @@ def file_fingerprint(path: Path) -> tuple[int, str]:
     return size, f"{checksum:08x}"
 
 
-def _difference(name: str, everyone: list[dict[str, tuple[int, str]]]) -> str | None:
-    first = everyone[0].get(name)
-    for rank, one in enumerate(everyone):
-        found = one.get(name)
-        if (found is None) != (first is None) or (found and first and found[0] != first[0]):
-            texts = ["nothing" if value is None else value[1] for value in (first, found)]
-            return f"{name} ({texts[0]} on rank 0, {texts[1]} on rank {rank})"
-    return None
-
-
 def _abbreviate(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"array {digest(value):08x} of shape {value.shape}"
@@ -150,11 +144,8 @@ class Distributed:
         if self.ranks.size == 1 or (self._products > CHECK_EVERY and self._products % CHECK_EVERY):
             return
         hashes = self.ranks.allgather(np.array([digest(dual)], np.int64))
-        strays = np.flatnonzero(hashes != hashes[0])
-        if strays.size:
-            who = ", ".join(str(rank) for rank in strays)
-            what = f"the dual vector of rank {who} is not that of rank 0 (product {self._products})"
-            raise Disagreement(f"the ranks have diverged: {what}; {ADVICE}")
+        problem = f"the dual vector of rank {{}} is not that of rank 0 (product {self._products})"
+        raise_for_ranks(np.flatnonzero(hashes != hashes[0]).tolist(), problem)
 
 
 FAILURE_TIMEOUT = 2.0
@@ -162,33 +153,23 @@ FAILURE_TIMEOUT = 2.0
 FAILURE_POLL_SECONDS = 1e-3
 
 
-class FailureConsensus:
-    """Agreement on a failure: all ranks raise the same error, or one aborts all.
+def abort_unless_unanimous(comm: Any, line: str, code: int) -> None:
+    """Return if every rank has failed with the same message; otherwise print which rank failed and abort all.
 
     Parameters
     ----------
     comm
-        An mpi4py communicator; it is duplicated, so that these messages never mix with the solver's.
+        A communicator of this purpose alone, so that these messages never mix with the solver's.
+    line, code
+        The message, and the exit code of all ranks.
     """
-
-    def __init__(self, comm: Any) -> None:
-        self._comm = comm.Dup()
-        self._rank, self._size = int(comm.Get_rank()), int(comm.Get_size())
-
-    def abort_unless_unanimous(self, line: str, code: int) -> None:
-        """Return if every rank has failed with the same message; otherwise print which rank failed and abort all."""
-        if self._size == 1 or self._is_unanimous(line):
-            return
-        print(f"unipd: rank {self._rank} of {self._size}: {line}", file=sys.__stderr__, flush=True)
-        time.sleep(0.1)  # for the launcher to forward the line
-        self._comm.Abort(code)
-
-    def _is_unanimous(self, line: str) -> bool:
-        mine, everyone = np.array([digest(line)], np.int64), np.empty(self._size, np.int64)
-        request = self._comm.Iallgather(mine, everyone)
-        until = time.perf_counter() + FAILURE_TIMEOUT
-        while not request.Test():
-            if time.perf_counter() > until:
-                return False
-            time.sleep(FAILURE_POLL_SECONDS)
-        return bool((everyone == mine[0]).all())
+    mine, everyone = np.array([digest(line)], np.int64), np.empty(comm.Get_size(), np.int64)
+    request = comm.Iallgather(mine, everyone)
+    until = time.perf_counter() + FAILURE_TIMEOUT
+    while not (is_complete := request.Test()) and time.perf_counter() < until:
+        time.sleep(FAILURE_POLL_SECONDS)
+    if is_complete and (everyone == mine).all():
+        return
+    print(f"unipd: rank {comm.Get_rank()} of {comm.Get_size()}: {line}", file=sys.__stderr__, flush=True)
+    time.sleep(0.1)  # for the launcher to forward the line
+    comm.Abort(code)

@@ -55,7 +55,8 @@ class DistributedRows(Distributed, Map):
         """Positions of this rank's measurements."""
         super().__init__(domain, (int(self.work.sum()),), dtype)
         self._heights = _find_row_blocks(part, domain, ranks)
-        self._kind: tuple[bool, Any] | None = None
+        self._kind: Any = None
+        """Whether adjoints are arrays, and their dtype, once known."""
 
     @property
     def nbytes(self) -> int:
@@ -83,18 +84,13 @@ class DistributedRows(Distributed, Map):
         vector = self._check_dual(dual)
         self.require_same_dual(vector)
         own = None if self.part is None else self.part.adjoint(vector[self.own])
-        dense, dtype = self._kind_of(own)
-        if not dense:
-            return SummedOperator(own, self.domain, dtype, self.ranks, self._heights)
-        return self.ranks.allreduce(np.zeros(self.domain, dtype) if own is None else own)
-
-    def _kind_of(self, own: Any) -> tuple[bool, Any]:
-        """Return whether adjoints are arrays, and their dtype: exchanged once, for ranks without measurements."""
-        if self._kind is None:
+        if self._kind is None:  # exchanged once, for ranks without measurements
             kind = None if own is None else (isinstance(own, np.ndarray), own.dtype)
             self._kind = next(one for one in self.ranks.allgather_objects(kind) if one is not None)
-        assert self._kind is not None
-        return self._kind
+        is_array, dtype = self._kind
+        if not is_array:
+            return SummedOperator(own, self.domain, dtype, self.ranks, self._heights)
+        return self.ranks.allreduce(np.zeros(self.domain, dtype) if own is None else own)
 
 
 class SummedOperator(MatrixOperator):
@@ -166,16 +162,16 @@ class SummedOperator(MatrixOperator):
 
 def _agree_on_shapes(part: Any, ranks: Ranks) -> tuple[Any, Any, np.dtype[Any]]:
     """Return the ranks' counts, and domain and dtype, which must be the same on all that have measurements."""
-    own = None if part is None else (part.codomain, part.domain, np.dtype(part.dtype))
+    own = None if part is None else (part.domain, np.dtype(part.dtype), part.codomain)
     known = ranks.allgather_objects(own)
-    some = [one for one in known if one is not None]
-    if not some:
+    kinds = [one for one in known if one is not None]
+    if not kinds:
         raise InvalidInput("map", "measurements on some rank", "none")
-    for codomain, domain, dtype in some:
-        if len(codomain) != 1 or domain != some[0][1] or dtype != some[0][2]:
-            raise InvalidInput("map", "images that are vectors, of points of one shape and dtype", f"{codomain, dtype}")
-    counts = np.array([0 if one is None else one[0][0] for one in known], np.int64)
-    return counts, some[0][1], some[0][2]
+    for *kind, codomain in kinds:
+        if len(codomain) != 1 or tuple(kind) != kinds[0][:2]:
+            raise InvalidInput("map", "images that are vectors, of points of one shape and dtype", f"{codomain, kind}")
+    counts = np.array([0 if one is None else one[2][0] for one in known], np.int64)
+    return counts, *kinds[0][:2]
 
 
 def _find_row_blocks(part: Any, domain: Any, ranks: Ranks) -> IntArray | None:

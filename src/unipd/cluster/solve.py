@@ -18,10 +18,10 @@ from unipd._typing import Array, FloatArray
 from unipd._util.context import Communicator, use_communicator
 from unipd._util.threads import limit_threads
 from unipd.cluster.communicator import Ranks, contiguous_bounds
-from unipd.cluster.consistency import FailureConsensus, require_same, require_same_file
+from unipd.cluster.consistency import abort_unless_unanimous, require_same, require_same_file
 from unipd.cluster.environment import threads_for
 from unipd.cluster.maps import DistributedRows
-from unipd.cluster.partition import as_ranks, distribute, distribute_problem, idle_ranks
+from unipd.cluster.partition import distribute, distribute_problem, idle_ranks
 from unipd.io.ratings import Ratings, Shard, detect_layout, open_lines, parse_numbers, read_ratings
 from unipd.problem import Problem
 from unipd.run import IterationInfo, Result, solve
@@ -108,24 +108,23 @@ def _line_after(stream: Any, place: int) -> int:
     return int(stream.tell())
 
 
-class MpiCommunicator(Communicator):
+class MpiCommunicator(Ranks, Communicator):
     """The communicator of the applications, on MPI ranks."""
 
-    def __init__(self, ranks: Ranks) -> None:
-        self.ranks = ranks
-        self.rank, self.size = ranks.rank, ranks.size
+    def __init__(self, comm: Any = None) -> None:
+        super().__init__(comm)
         self._idle: set[int] = set()
-        self._failure = FailureConsensus(ranks.comm) if ranks.size > 1 else None
+        self._failures = self.comm.Dup() if self.size > 1 else None
 
     def distribute(self, map: Any) -> Any:
         """Return the map distributed among the ranks."""
-        return self.warn_idle_ranks(distribute(map, self.ranks)) if self.size > 1 else map
+        return self.warn_idle_ranks(distribute(map, self)) if self.size > 1 else map
 
     def partition(self, problem: Any) -> Any:
         """Return the problem with its map and oracles distributed among the ranks."""
         if self.size == 1:
             return problem
-        problem = distribute_problem(problem, self.ranks)
+        problem = distribute_problem(problem, self)
         self.warn_idle_ranks(problem.map)
         return problem
 
@@ -133,7 +132,7 @@ class MpiCommunicator(Communicator):
         """Return the map of all ranks' measurements; ``kind(*arguments)`` is the map of this rank's, if any."""
         if self.size == 1:
             return kind(*arguments)
-        return self.warn_idle_ranks(DistributedRows(kind(*arguments) if len(arguments[0]) else None, self.ranks))
+        return self.warn_idle_ranks(DistributedRows(kind(*arguments) if len(arguments[0]) else None, self))
 
     def warn_idle_ranks(self, map: Any) -> Any:
         """Return the map; rank 0 prints the number of ranks without a part of it, once for each number."""
@@ -143,26 +142,18 @@ class MpiCommunicator(Communicator):
             print(f"unipd: {idle} of {self.size} ranks hold no rows and will idle", file=sys.stderr)
         return map
 
-    def allreduce(self, array: Any) -> Any:
-        """Return the sum of the ranks' arrays."""
-        return self.ranks.allreduce(np.asarray(array))
-
-    def allgather(self, array: Any) -> Any:
-        """Return the ranks' arrays, concatenated."""
-        return self.ranks.allgather(np.asarray(array))
-
     def local_part(self, array: Any, count: int) -> Any:
         """Return this rank's part of an array that all ranks have."""
-        return array[self.ranks.local_slice(self.ranks.allgather(np.array([count], np.int64)))]
+        return array[self.local_slice(self.allgather(np.array([count], np.int64)))]
 
     def read(self, reader: Callable[[Any], Any], path: Any) -> Any:
         """Return ``reader(path)``; all ranks must see the same file."""
-        require_same_file(self.ranks, path)
+        require_same_file(self, path)
         return reader(path)
 
     def read_shard(self, reader: Callable[[Any], Any], path: Any) -> Any:
         """Return the ratings of this rank's users; all ranks must see the same file."""
-        return self.read(reader if self.size == 1 else lambda file: read_shard(file, self.ranks), path)
+        return self.read(reader if self.size == 1 else lambda file: read_shard(file, self), path)
 
     def on_root(self, make: Callable[[], Any]) -> Any:
         """Call ``make`` on rank 0; return its result, or raise its error, on every rank."""
@@ -172,26 +163,25 @@ class MpiCommunicator(Communicator):
                 outcome = (True, make())
             except Exception as error:
                 outcome = (False, _serialize_error(error))
-        is_value, value = self.ranks.allgather_objects(outcome)[0]
+        is_value, value = self.allgather_objects(outcome)[0]
         if is_value:
             return value
         raise _rebuild_error(*value)
 
     def now(self) -> float:
         """Return the clock of rank 0."""
-        own = time.perf_counter() if self.is_leader else 0.0
-        return float(self.ranks.allreduce(np.array([own]))[0])
+        return self.read_clocks()[0]
 
     def read_clocks(self) -> tuple[float, float]:
         """Return the clock of rank 0 and the sum of the ranks' CPU times."""
         own = time.perf_counter() if self.is_leader else 0.0
-        wall, cpu = self.ranks.allreduce(np.array([own, time.process_time()])).tolist()
+        wall, cpu = self.allreduce(np.array([own, time.process_time()])).tolist()
         return wall, cpu
 
     def fail(self, line: str, code: int) -> None:
         """Abort all ranks unless all have failed with the same message."""
-        if self._failure is not None:
-            self._failure.abort_unless_unanimous(line, code)
+        if self._failures is not None:
+            abort_unless_unanimous(self._failures, line, code)
 
 
 def _serialize_error(error: Exception) -> tuple[type, tuple[Any, ...], dict[str, Any]]:
@@ -240,13 +230,13 @@ def session(comm: Any = None, *, threads: int | None = None) -> Generator[MpiCom
     >>> communicator.size
     1
     """
-    communicator = MpiCommunicator(as_ranks(comm))
+    communicator = MpiCommunicator(comm.comm if isinstance(comm, Ranks) else comm)
     try:
         count = threads if threads is not None else threads_for()
         with (
             use_communicator(communicator),
             thread_limits(count, communicator.size),
-            _barrier_at_exit(communicator.ranks),
+            _barrier_at_exit(communicator),
         ):
             yield communicator
     except (Exception, KeyboardInterrupt, SystemExit) as error:
@@ -334,12 +324,11 @@ def run(
     True
     """
     with session(comm, threads=threads) as communicator:
-        ranks = communicator.ranks
         chosen = {"method": method, **options}
-        require_same(ranks, "the options", {name: _comparable(value) for name, value in chosen.items()})
+        require_same(communicator, "the options", {name: _comparable(value) for name, value in chosen.items()})
 
         def is_true_anywhere(condition: bool) -> bool:
-            return bool(ranks.allreduce(np.array([int(condition)]))[0])
+            return bool(communicator.allreduce(np.array([int(condition)]))[0])
 
         def any_rank_stops(info: IterationInfo) -> bool:
             return is_true_anywhere(bool(callback is not None and callback(info)))
