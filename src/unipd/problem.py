@@ -19,7 +19,7 @@ from unipd.couplings import AtLeast, AtMost, Equality
 from unipd.couplings.base import ConvexLoss, CouplingBase, as_coupling
 from unipd.errors import InvalidInput, OracleError
 from unipd.maps import as_map
-from unipd.maps.base import FEW_ROWS, row_norms
+from unipd.maps.base import row_norms
 from unipd.protocols import (
     Coupling,
     Loss,
@@ -37,6 +37,10 @@ ZERO_OBJECTIVE = 1e-4
 """Share of the size of f below which an optimal value counts as zero: gaps are then relative to this share."""
 ROW_SPREAD = 10.0
 """Ratio of the largest to the smallest row norm above which methods work in equilibrated rows; accuracy always does."""
+WIDE_SET = 100.0
+"""A set is wide where A x is larger than what the constraints require by more than this: then f may be too large."""
+_ROUNDED = 8.0
+"""A row is violated where A x - b and its projection differ by more than this many eps."""
 _SAME_NORM = 1e-6
 """Relative difference of row norms that is rounding: such rows are in the same unit."""
 _SIGN_DRAWS = 4
@@ -208,18 +212,21 @@ class Problem:
         """Whether the coupling is a loss with a gradient wherever it is finite: then descent needs no multipliers."""
         return self.loss is not None and self.loss.is_differentiable
 
-    # What accuracy means: the constraints hold relative to the right-hand side, and where that is zero relative to A x
-    # at the least point of f on X, which they correct; objective and bound agree relative to the objective, and where
-    # that is zero relative to 1e-4 of the size of f. No unit matters: of f, of (A, b), of a row of both, or of x.
+    # What accuracy means: A x agrees with its nearest admissible value relative to that value, in rows of equal norm;
+    # objective and bound agree relative to the objective, and where that is zero relative to 1e-4 of the size of f. No
+    # unit matters: of f, of (A, b), of a row of both, or of x; and no bound excuses others that is far from x.
 
     def scale(self, objective: float) -> float:
         """Return the scale of gaps: max(|objective|, phi(-b), 1e-4 of the size of f), or the loss's own unit.
 
         The last term counts where the optimal value is (nearly) zero, to which no gap can be relative; for the size see
-        :attr:`_objective_size`. Where that is not known, :attr:`_ray_objective` takes its place.
+        :attr:`_objective_size`. Where that is not known, :attr:`_ray_objective` takes its place. Of the largest |f| on
+        a set far wider than the data the share counts that :attr:`_reached_share` gives.
         """
-        unit = self.coupling.gap_unit
-        return max(abs(objective), self._loss_size, self._negligible) if unit is None else unit
+        if self.coupling.gap_unit is not None:
+            return self.coupling.gap_unit
+        size, least = max(abs(objective), self._loss_size), self._negligible
+        return size if size >= least else max(size, least * self._reached_share)
 
     def truncate(self, size: float) -> Problem:
         """Return the problem over the points of X up to a size, for bounds that hold for those only."""
@@ -277,6 +284,16 @@ class Problem:
         return least if 0.0 < least < math.inf else largest if largest < math.inf else None
 
     @cached_property
+    def _reached_share(self) -> float:
+        """The share of X that the data reach where f is linear, up to a factor of 100: 1 for a set that is not wider.
+
+        That is the size of b, or for constraints :attr:`least_scale`, relative to the size of D A x over X.
+        """
+        if not self.linear or self.sharp.degree == 1.0 or not self._image_size:
+            return 1.0
+        return min(1.0, WIDE_SET * self.least_scale / self._image_size)
+
+    @cached_property
     def _least_answer(self) -> SharpAnswer | None:
         """The oracle's answer at lam = 0, a least point of f on X; None where it has none."""
         try:
@@ -319,11 +336,30 @@ class Problem:
         size = max(self._loss_size, self._objective_size or 0.0) or self._ray_objective
         return size if 0.0 < size < math.inf else 1.0
 
-    def infeasibility(self, residual: Array, violation: float | None = None) -> float:
-        """Return dist(D r, D K) / max(||D b||, dist(-D b, D K)) for r = A x - b; 0 for a loss.
+    def measure_residual(self, residual: Array) -> tuple[float, float]:
+        """Return dist(r, K) for r = A x - b, and the infeasibility of x; zeros for a loss.
 
-        D equilibrates the rows (:attr:`rows`). A row of zeros counts for itself: 1 where it is violated, as no x can
-        help it.
+        The latter is dist(D r, D K) relative to :meth:`feasibility_scale`, where D equilibrates :attr:`rows`. A row of
+        zeros counts for itself: 1 where it is violated, as no x can help it.
+
+        Parameters
+        ----------
+        residual
+            r = A x - b.
+        """
+        if self.loss is not None:
+            return 0.0, 0.0
+        scaled, nearest = self._project(residual)
+        distance = norm(self._drop_losses(scaled - nearest))
+        violation = distance if self.rows is None else self.coupling.distance(residual)
+        if self.zero_row_ray is not None:
+            return violation, 1.0
+        if distance == 0.0 < self.norm_b:
+            return violation, 0.0
+        return violation, ratio(distance, self._scale_at(scaled, nearest))
+
+    def infeasibility(self, residual: Array, violation: float | None = None) -> float:
+        """Return the infeasibility that :meth:`measure_residual` defines.
 
         Parameters
         ----------
@@ -332,21 +368,106 @@ class Problem:
         violation
             dist(r, K), if already computed.
         """
+        if self.coupling.is_equality and self.rows is None and violation is not None and self.zero_row_ray is None:
+            return ratio(violation, self._equality_scale)
+        return self.measure_residual(residual)[1]
+
+    def feasibility_scale(self, residual: Array) -> float:
+        """Return ||s||: what the rows of A x have to agree with, in rows of unit norm; 0 for a loss.
+
+        With t = b + P_K(A x - b), the admissible value nearest to A x, s_i = |D t|_i where row i is violated. Where it
+        holds, s_i = min(|D t|_i, u_i) for the end u_i of its admissible values that is nearest to 0 and not 0: a bound
+        of 1e9 counts for no more than what A x makes of it. So A x = b has the scale ||D b||. In rows that K couples
+        s = |D b|, or for b = 0 the radius. The scale is at least :attr:`least_scale`.
+
+        Parameters
+        ----------
+        residual
+            r = A x - b.
+        """
+        return 0.0 if self.loss is not None else self._scale_at(*self._project(residual))
+
+    def _project(self, residual: Array) -> tuple[Array, Array]:
+        """Return D r and its projection on D K."""
+        coupling: Any = self.coupling if self.rows is None else self.rows.coupling
+        scaled = residual if self.rows is None else self.rows.factors * residual
+        return scaled, coupling.project(scaled) if self.is_mixed else coupling.prox(scaled, 1.0)
+
+    def _scale_at(self, scaled: Array, nearest: Array) -> float:
+        """Return :meth:`feasibility_scale` from D r and its projection on D K."""
+        if self.coupling.is_equality:
+            return self._equality_scale
+        is_violated = np.abs(scaled - nearest) > _ROUNDED * self.epsilon * np.abs(scaled)
+        target = np.abs(self._scaled_b + nearest)
+        violated = target if self._is_row_by_row else self._row_sizes
+        sizes = np.where(is_violated, violated, np.minimum(target, self._row_sizes))
+        size = norm(np.where(self._measured_rows, sizes, np.zeros_like(sizes)))
+        return size if size >= self._least_side > 0.0 else max(size, self.least_scale)
+
+    @cached_property
+    def _equality_scale(self) -> float:
+        return norm(self._scaled_b) or self.least_scale
+
+    @cached_property
+    def _scaled_b(self) -> Array:
+        """D b, with zeros in rows that are not measured."""
+        b = np.where(self._measured_rows, self.b, np.zeros_like(self.b))
+        return b if self.rows is None else self.rows.factors * b
+
+    @cached_property
+    def least_scale(self) -> float:
+        """The least scale of infeasibility, at any x: the violation of x = 0 where it violates constraints.
+
+        Else the end of a row's admissible values nearest to 0, but no more than the size of D A x at the least point of
+        f (:attr:`_least_image_size`); that alone where all ends are 0, as of equalities with b = 0. For a loss: ||b||.
+        """
         if self.loss is not None:
-            return 0.0
-        if self.zero_row_ray is not None:
-            return 1.0
-        if self.rows is not None:
-            violation = self.rows.coupling.distance(self.rows.factors * residual)
-        elif violation is None:
-            violation = self.coupling.distance(residual)
-        return ratio(violation, self.feasibility_scale)
+            return self.norm_b or self._least_image_size
+        coupling = self.coupling if self.rows is None else self.rows.coupling
+        size = coupling.distance(-self._scaled_b)
+        sizes = (self._least_side, self._least_image_size)
+        return size or min((each for each in sizes if each > 0.0), default=0.0)
+
+    @cached_property
+    def _measured_rows(self) -> Any:
+        """Which rows are constraints that some x can change; True for all."""
+        rows = True if self.coupling.constrained_rows is None else self.coupling.constrained_rows.reshape(self.b.shape)
+        return rows if self._zero_rows is None else rows & ~self._zero_rows
+
+    @cached_property
+    def _row_sizes(self) -> FloatArray:
+        """The u_i of :meth:`feasibility_scale`, 0 where a row has none.
+
+        The ends of K are found by projecting vectors with large equal entries: for a ball they are on its sphere.
+        """
+        b, coupling = self._scaled_b, self.coupling if self.rows is None else self.rows.coupling
+        if not self._is_row_by_row and b.any():
+            return np.abs(b)
+        far = min(math.sqrt(float(np.finfo(self.b.dtype).max)), _LARGEST_ENTRY)
+        largest = far * (1.0 - _SAME_NORM) if self._is_row_by_row else math.sqrt(far)
+        sizes = np.full(b.shape, np.inf)
+        for sign in (1.0, -1.0):
+            end = coupling.prox(np.full_like(b, sign * far), 1.0)
+            is_end = self._measured_rows & (np.abs(end) < largest) & (b + end != 0.0)
+            sizes = np.minimum(sizes, np.where(is_end, np.abs(b + end), np.inf))
+        return np.where(np.isfinite(sizes), sizes, 0.0)
+
+    @cached_property
+    def _least_side(self) -> float:
+        """The least of :attr:`_row_sizes` that is not 0; 0 where there is none."""
+        present = self._row_sizes[self._row_sizes > 0.0]
+        return float(present.min()) if present.size else 0.0
+
+    @cached_property
+    def _is_row_by_row(self) -> bool:
+        """Whether each entry of A x - b has its own constraint."""
+        return _is_entrywise(self.coupling)
 
     @cached_property
     def _zero_rows(self) -> Array | None:
         """Which constrained rows of A are zero, where each entry of r has its own constraint; None where none is."""
         norms, rows = self.row_norms, self.coupling.constrained_rows
-        if norms is None or norms.all() or not _is_entrywise(self.coupling):
+        if norms is None or norms.all() or not self._is_row_by_row:
             return None
         is_zero = norms == 0.0
         return (is_zero if rows is None else is_zero & rows).reshape(self.dual_shape)
@@ -400,70 +521,10 @@ class Problem:
         limit = _LARGEST_FACTORS[self.is_single]
         return bool(1.0 / limit < factors.min() and factors.max() < limit)
 
-    @cached_property
-    def feasibility_scale(self) -> float:
-        """max(||D b||, dist(-D b, D K)) of constraints; where that is 0, :meth:`_sides` or :attr:`_least_image_size`.
-
-        A box around 0 is as good as a right-hand side: Box(-inf, u) with b = 0 is "<=" with b = u. Rows of zeros do not
-        count.
-        """
-        b, coupling = self._drop_losses(self.b), self.coupling
-        if self._zero_rows is not None:
-            b = np.where(self._zero_rows, np.zeros_like(b), b)
-        if self.rows is not None:
-            b, coupling = self.rows.factors * b, self.rows.coupling
-        if self.loss is None and not self.coupling.is_equality:
-            b = self._cut_to_reach(b)
-        size = max(norm(b), coupling.distance(-b)) if self.loss is None else norm(b)
-        return size or (self._sides(coupling) if self.loss is None else 0.0) or self._least_image_size
-
     def _drop_losses(self, vector: Array) -> Array:
         """Return a vector with zeros in the rows of losses where others are constrained."""
         rows = self.coupling.constrained_rows
         return vector if rows is None else np.where(rows.reshape(vector.shape), vector, np.zeros_like(vector))
-
-    def _cut_to_reach(self, b: Array) -> Array:
-        """Return D b, cut to the reach of D A x on X where it is beyond: such as bounds that stand for none.
-
-        The largest few entries are cut one by one, by two oracle calls each, the others together, by two: their norm to
-        that of their part of D A x and, where all rows of D A have one norm, to the largest reach of the few for each.
-        """
-        sizes = np.abs(b).reshape(-1)
-        if not sizes.max() > ROW_SPREAD * sizes.min() or not self._image_size:
-            return b
-        cut, order = sizes.copy(), np.argsort(sizes)
-        few = [row for row in order[-FEW_ROWS:] if sizes[row] > self._image_size]
-        for row in few:
-            reach = self._reach(np.arange(b.size) == row)
-            cut[row] = reach if reach < sizes[row] else sizes[row]  # nor NaN
-        norms = self.row_norms
-        is_even = norms is not None and (self.rows is not None or _spread(norms) <= 1.0 + _SAME_NORM)
-        most = float(cut[few].max()) if few and is_even else self._image_size
-        rest = sizes > most
-        rest[order[-FEW_ROWS:]] = False
-        if len(few) == FEW_ROWS and rest.any():
-            least = min(self._reach(rest), most * math.sqrt(np.count_nonzero(rest)))
-            cut[rest] *= min(1.0, least / norm(sizes[rest]))
-        return b * (cut / np.where(sizes > 0.0, sizes, np.ones_like(sizes))).reshape(b.shape)
-
-    def _reach(self, chosen: Array) -> float:
-        """Return the largest |<v, D A x>| over x in X where v has random signs in the chosen rows, else zeros."""
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], chosen.size) * chosen
-        vector = signs.reshape(self.dual_shape).astype(self.dtype) * (1.0 if self.rows is None else self.rows.factors)
-        return max(self.sharp.support(self.map.adjoint(sign * vector)) for sign in (1.0, -1.0))
-
-    def _sides(self, coupling: CouplingBase) -> float:
-        """Return ||s||, where s_i is the side of K nearest to 0 among those that are not 0 and that D A x reaches.
-
-        The sides are where the projections of vectors with equal entries, of the size of D A x, end: those of a box,
-        for a ball of the norm a point of its sphere.
-        """
-        largest = self._image_size or min(math.sqrt(float(np.finfo(self.dtype).max)), _LARGEST_ENTRY)
-        entry = largest / math.sqrt(self.b.size)
-        ends = [np.abs(coupling.prox(np.full_like(self.b, sign * entry), 1.0)) for sign in (1.0, -1.0)]
-        sides = [np.where((end > 0.0) & (end < entry * (1.0 - _SAME_NORM)), end, np.inf) for end in ends]
-        nearest = np.minimum(*sides)
-        return norm(self._drop_losses(np.where(np.isfinite(nearest), nearest, 0.0)))
 
     @cached_property
     def _least_image_size(self) -> float:

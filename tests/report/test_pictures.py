@@ -18,7 +18,6 @@ from unipd.io import load, save
 from unipd.report import (
     THEMES,
     WIDTHS,
-    common_scale,
     decimate,
     group_extremes,
     plot_comparison,
@@ -27,7 +26,7 @@ from unipd.report import (
     spectrum_of,
     write_report,
 )
-from unipd.run import COLUMNS, History
+from unipd.run import COLUMNS, History, common_scale
 
 BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 MATRIX = np.random.default_rng(3).standard_normal((4, 9))

@@ -5,7 +5,7 @@ import pytest
 
 import unipd
 from unipd import couplings, sharp
-from unipd.run import Comparison, Truth
+from unipd.run import Comparison, Truth, common_scale, comparison_rows
 
 
 @pytest.fixture
@@ -96,3 +96,21 @@ def test_columns_of_the_table_are_aligned_whatever_the_names(problem: unipd.Prob
     named = {"the corrective method with a long name": results["corrective"], "b": results["corrective"]}
     head, *rows = str(Comparison(named, Truth(0.0, "the caller"))).splitlines()[:3]
     assert all(row.index("solved") == head.index("status") for row in rows)
+
+
+def test_one_scale_serves_all_methods_of_a_table() -> None:
+    """A method that is far from the solution has a scale of its own, by which its gap would look small."""
+    costs = np.array([1.0, 2.0, -3.0])
+    problem = unipd.Problem(sharp.Linear(costs, sharp.Simplex(3)), np.eye(3), [0.9, 0.4, 0.1], "<=")
+    outcome = unipd.compare(problem, ["unipdgrad", "auto"], truth=None, stop=unipd.MaxIterations(8))
+    far, near = outcome["unipdgrad"], outcome["auto"]
+    assert far.gap_scale != pytest.approx(near.gap_scale)
+    assert far.infeasibility > 0.0
+    head, *rows = outcome._rows()
+    assert head[4] == f"gap / {outcome.scale:.4g}"
+    for name, row in zip(outcome, rows, strict=True):
+        assert float(row[4]) == pytest.approx(outcome[name].absolute_gap / outcome.scale, rel=0.05, abs=1e-12)
+    least = min(result.feasibility_scale for result in (far, near))
+    assert head[5] == f"infeasibility / {least:.4g}"
+    assert float(rows[0][5]) == pytest.approx(far.violation / least, rel=0.05)
+    assert comparison_rows(outcome.results)[0][4] == f"gap / {common_scale(outcome.results):.4g}"

@@ -73,7 +73,7 @@ def _allows_zero_row(problem: Problem, row: int) -> bool:
     residual = np.zeros(problem.dual_shape, problem.dtype)
     residual.reshape(-1)[row] = -problem.b.reshape(-1)[row]
     moved = residual - problem.coupling.prox(residual, 1.0)
-    return abs(moved.reshape(-1)[row]) <= 1e-9 * problem.feasibility_scale
+    return abs(moved.reshape(-1)[row]) <= 1e-9 * (problem.norm_b or problem.least_scale)
 
 
 TRACKERS = ("image", "atoms", "dense")
@@ -164,7 +164,7 @@ def check(problem: Problem, *, seed: int = 0) -> Report:
     generator = np.random.default_rng(seed)
     duals = [random_array(generator, problem.dual_shape, problem.dtype) for _ in range(PROBES)]
     duals.append(np.zeros(problem.dual_shape, problem.dtype))
-    scale = problem.feasibility_scale / max(1.0, problem.b.size**0.5)
+    scale = (problem.norm_b or problem.least_scale) / max(1.0, problem.b.size**0.5)
     return Report(
         (
             *_check_oracle_and_map(problem, duals, seed),

@@ -520,8 +520,7 @@ def measure_point(
             return Measures(cost + problem.loss.value(residual), 0.0, 0.0)
         if problem.is_mixed:
             cost += problem.coupling.penalty(residual)
-        violation = problem.coupling.distance(residual)
-        return Measures(cost, violation, problem.infeasibility(residual, violation))
+        return Measures(cost, *problem.measure_residual(residual))
     if problem.loss is None:
         violation = math.sqrt(squared)
         residual = image if problem.rows is None else image - problem.b  # only equilibrated rows are measured again

@@ -25,7 +25,6 @@ from unipd.report.certificate_text import BOUND_KINDS
 from unipd.report.certificate_text import MEANINGS
 from unipd.report.curves import AXES
 from unipd.report.curves import best_bound
-from unipd.report.curves import common_scale
 from unipd.report.curves import group_extremes
 from unipd.report.curves import weight_sums
 from unipd.report.live_run import HOST

@@ -201,12 +201,6 @@ def best_bound(results: Mapping[str, Result]) -> float:
     return choose(bounds, default=math.nan)
 
 
-def common_scale(results: Mapping[str, Result]) -> float:
-    """Return the one scale of gaps by which several results of one problem are compared: the most accurate one's."""
-    best = min(results.values(), key=lambda result: result.relative_error)
-    return problem_facts(best).scale or abs(best.objective) or 1.0
-
-
 def weight_sums(method: str, smoothness: FloatArray) -> FloatArray | None:
     """Return S_k = sum_i w_i: w = 1/M for UniPDGrad, t/M with FISTA's t for AccUniPDGrad; else None.
 

@@ -19,7 +19,6 @@ from unipd.report.curves import (
     Curves,
     best_bound,
     clip_to_floor,
-    common_scale,
     compute_curves,
     decimate,
     error_unit,
@@ -28,6 +27,7 @@ from unipd.report.curves import (
 )
 from unipd.report.style import set_horizontal, set_log_limits
 from unipd.run import Result
+from unipd.run.compare import common_scale
 
 _VISIBLE = 5.0
 """The theorem's bound is shown up to this multiple of its least value."""

@@ -20,6 +20,8 @@ from unipd.run.stopping import When as When
 from unipd.run.termination import downgrade as downgrade
 from unipd.run.termination import recheck as recheck
 from unipd.run.compare import Truth
+from unipd.run.compare import common_scale
+from unipd.run.compare import comparison_rows
 from unipd.run.history import Incumbent
 from unipd.run.infeasibility import is_separating
 from unipd.run.infeasibility import nearest_ray

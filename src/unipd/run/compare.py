@@ -18,7 +18,7 @@ from unipd.problem import Problem
 from unipd.run.checkpoint import Checkpoint
 from unipd.run.history import COLUMNS
 from unipd.run.loop import solve
-from unipd.run.result import Result
+from unipd.run.result import Result, problem_facts
 
 METHODS = ("unipdgrad", "accunipdgrad", "auto")
 """Default methods."""
@@ -118,28 +118,45 @@ class Comparison(Mapping[str, Result]):
         truth = self.truth.value
         errors = (abs(each.objective - truth) / self.scale for each in self.results.values())
         residuals = ("residual", *(format_value(error, 2) for error in errors))
-        return [(*row, cell) for row, cell in zip(comparison_rows(self.results), residuals, strict=True)]
+        rows = comparison_rows(self.results, self.scale)
+        return [(*row, cell) for row, cell in zip(rows, residuals, strict=True)]
 
 
-_FIGURES = {
-    **{"objective": 9, "dual_bound": 9, "gap": 2, "infeasibility": 2},
-    **{"iterations": 6, "oracle_calls": 6, "matvecs": 6, "seconds": 3},
-}
-"""Figures of a comparison, with their digits."""
+_WORK = {"iterations": 6, "oracle_calls": 6, "matvecs": 6, "seconds": 3}
+"""What the methods have spent, with the digits in a table."""
 
 
-def comparison_rows(results: Mapping[str, Result]) -> list[tuple[str, ...]]:
-    """Return the table of several results by name: a head, and a row of figures for each.
+def comparison_rows(results: Mapping[str, Result], scale: float | None = None) -> list[tuple[str, ...]]:
+    """Return the table of several results of one problem by name: a head, and a row of figures for each.
+
+    All gaps are relative to one scale, by default :func:`common_scale`, and all infeasibilities to the smallest that
+    one of the results has; the head shows both.
 
     >>> import unipd
-    >>> comparison_rows({"auto": Result(unipd.Status.STOPPED, objective=1.5)})[1][:4]
-    ('auto', 'stopped', '1.5', 'nan')
+    >>> comparison_rows({"auto": Result(unipd.Status.STOPPED, objective=2.0, dual_bound=1.5)})[1][:5]
+    ('auto', 'stopped', '2', '1.5', '0.25')
     """
-    rows: list[tuple[str, ...]] = [("method", "status", *(key.replace("_", " ") for key in _FIGURES))]
-    for name, result in results.items():
+    gap_scale = scale or common_scale(results)
+    distances = [(result.infeasibility, result.feasibility_scale or 1.0) for result in results.values()]
+    least = min(size for _, size in distances)
+    names = ("objective", "dual bound", f"gap / {gap_scale:.4g}", f"infeasibility / {least:.4g}")
+    rows: list[tuple[str, ...]] = [("method", "status", *names, *(name.replace("_", " ") for name in _WORK))]
+    for (name, result), (infeasibility, size) in zip(results.items(), distances, strict=True):
         known = result.summary()
-        rows.append((name, known["status"], *(format_value(known[key], digits) for key, digits in _FIGURES.items())))
+        values = (
+            (known["objective"], known["dual_bound"]),
+            (known["absolute_gap"] / gap_scale, infeasibility * size / least),
+        )
+        texts = (format_value(value, digits) for pair, digits in zip(values, (9, 2), strict=True) for value in pair)
+        work = (format_value(known[key], digits) for key, digits in _WORK.items())
+        rows.append((name, known["status"], *texts, *work))
     return rows
+
+
+def common_scale(results: Mapping[str, Result]) -> float:
+    """Return the one scale of gaps by which several results of one problem are compared: the most accurate one's."""
+    best = min(results.values(), key=lambda result: result.relative_error)
+    return problem_facts(best).scale or abs(best.objective) or 1.0
 
 
 def compare(

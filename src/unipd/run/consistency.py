@@ -335,7 +335,7 @@ def _require_conjugate(problem: Problem, dual: Array, residual: Array) -> None:
         stated = value if problem.slack_radius is None else stated
         points = [residual, maximiser]
     else:
-        size = max(norm(residual), problem.norm_b) or problem.feasibility_scale or 1.0
+        size = max(norm(residual), problem.norm_b) or problem.least_scale or 1.0
         steps = [factor * size / (length or 1.0) for factor in (1.0, _LONG_DIRECTION)]
         points = [coupling.prox(residual + step * dual, step) for step in steps]
     for r in points:

@@ -270,7 +270,7 @@ def _optimize_weights(
     for _ in range(MULTIPLIER_STEPS):
         bundle, moved = solve_master(problem, bundle, dual, smoothness)
         residual, dual = smoothness * norm(moved - dual), moved
-        if residual <= 0.1 * accuracy * (problem.norm_b or problem.feasibility_scale):
+        if residual <= 0.1 * accuracy * (problem.norm_b or problem.least_scale):
             break
         smoothness *= PROX_FACTOR
     return bundle, dual

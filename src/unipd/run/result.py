@@ -58,8 +58,8 @@ class Result:
 
     Two numbers are compared with the accuracy, and mean the same wherever they are printed, saved or returned:
 
-    - ``infeasibility`` = dist(D (A x - b), D K) / max(||D b||, dist(-D b, D K)), where D brings the rows of A to unit
-      norm (:meth:`unipd.Problem.infeasibility`); 0 for a loss;
+    - ``infeasibility`` = dist(D (A x - b), D K) / ||s||, where D brings the rows of A to unit norm and s is what the
+      rows of A x have to agree with (:meth:`unipd.Problem.feasibility_scale`): D b for A x = b; 0 for a loss;
     - ``gap`` = (objective - dual_bound) / max(|objective|, phi(-b), 1e-4 of the size of f); it can be negative where x
       is infeasible. For a loss with a unit of its own (a likelihood: nats) it is the difference in that unit.
 
@@ -432,7 +432,7 @@ def problem_facts(result: Result) -> ProblemFacts:
         problem=repr(problem),
         loss=problem.loss is not None,
         scale=float(problem.scale(result.objective)),
-        feasibility_scale=_violation_scale(problem),
+        feasibility_scale=_violation_scale(problem, result.image),
         curvature=_loss_curvature(problem),
         eps=None if result.state is None else result.state.absolute_accuracy,
         dual_norm=None if dual is None else norm(dual),
@@ -444,10 +444,11 @@ def reduce_result(result: Result) -> Result:
     return replace(result, problem=None, state=None, image=None, facts=problem_facts(result))
 
 
-def _violation_scale(problem: Problem) -> float:
-    """Return a scale s with infeasibility <= violation / s."""
+def _violation_scale(problem: Problem, image: Any) -> float:
+    """Return a scale s with infeasibility <= violation / s at a point with this image."""
     stretch = 1.0 if problem.rows is None else float(problem.rows.factors.max())
-    return float(problem.feasibility_scale) / stretch or 1.0
+    scale = problem.least_scale if image is None else problem.feasibility_scale(image - problem.b)
+    return float(scale) / stretch or 1.0
 
 
 def _loss_curvature(problem: Problem) -> float | None:

@@ -156,3 +156,22 @@ def test_homogeneous_constraints_have_one_scale(method):
     assert solved.feasibility_scale == checked.feasibility_scale == other.feasibility_scale == 1.0
     assert checked.infeasibility == pytest.approx(solved.infeasibility, abs=1e-15)
     assert other.infeasibility == pytest.approx(other.violation) == pytest.approx(0.01 / np.sqrt(2.0))
+
+
+@pytest.mark.parametrize("loose", [1e3, 1e6, 1e9])
+def test_loose_inequalities_excuse_no_violation_of_the_equations(loose):
+    """Seventy bounds that X does not come near, beside three equations; nothing bounds the trace."""
+    generator = np.random.default_rng(0)
+    matrices = [matrix + matrix.T for matrix in generator.standard_normal((73, 6, 6))]
+    factor, root = generator.standard_normal((6, 2)), generator.standard_normal((6, 6))
+    b = [float(np.sum(matrix * (factor @ factor.T))) for matrix in matrices[:3]]
+    plain = SDP.from_matrices(root @ root.T, matrices[:3], b)
+    program = SDP.from_matrices(root @ root.T, matrices, b + 70 * [loose], 3 * ["="] + 70 * ["<="])
+    known, result = plain.solve(1e-6), program.solve(1e-6)
+    assert known.status is result.status is Status.SOLVED
+    assert result.objective == pytest.approx(known.objective, rel=1e-5)
+    empty = certify(program, result.dual, np.zeros((6, 6)))
+    assert empty.infeasibility == pytest.approx(1.0)
+    assert empty.feasibility_scale == pytest.approx(certify(plain, known, accuracy=1e-6).feasibility_scale)
+    moved = certify(program, result.dual, 1.1 * (factor @ factor.T), accuracy=1e-3)
+    assert not moved.status.success

@@ -93,7 +93,7 @@ def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, r
         objective=sign * point.objective + program.constant,
         dual_bound=sign * (proof.value - rounding) + program.constant,
         gap=math.nan if projected is None else ratio(point.objective - proof.value, scale),
-        infeasibility=violation / data.feasibility_scale,
+        infeasibility=violation / data.feasibility_scale(point.image),
         violation=violation,
         bound_kind=kind,
         accuracy=accuracy,
@@ -105,7 +105,7 @@ def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, r
             problem=repr(program),
             maximise=program.maximise,
             scale=scale,
-            feasibility_scale=data.feasibility_scale,
+            feasibility_scale=data.feasibility_scale(point.image),
         ),
     )
     missing = f"Not certified to the requested accuracy of {accuracy:g}."

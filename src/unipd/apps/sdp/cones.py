@@ -366,9 +366,9 @@ class ConicProblem(Problem):
         super().__init__(cost, cost_map, data.b / data.norms, data.coupling(data.norms))
 
     @cached_property
-    def feasibility_scale(self) -> float:
+    def least_scale(self) -> float:
         """That of the program."""
-        return self.data.feasibility_scale
+        return self.data.least_scale
 
 
 class UnlimitedProblem(ConicProblem):
@@ -385,5 +385,5 @@ class UnlimitedProblem(ConicProblem):
 
 def measure_gap_scale(data: SdpData, objective: float) -> float:
     """Return what the gap of a program is relative to where nothing bounds X."""
-    natural = data.natural_trace * float(np.linalg.norm(data.cost.value)) or 1.0
+    natural = data.least_scale * float(np.linalg.norm(data.cost.value)) or 1.0
     return max(abs(objective), ZERO_OBJECTIVE * natural)

@@ -239,15 +239,23 @@ class SdpData:
         """Return the norm of a residual in units in which every A_i has norm 1."""
         return float(np.linalg.norm(residual / self.norms))
 
-    @cached_property
-    def feasibility_scale(self) -> float:
-        """What infeasibility is relative to, as in :meth:`unipd.Problem.infeasibility`.
+    def feasibility_scale(self, image: Array) -> float:
+        """Return what infeasibility is relative to, as :meth:`unipd.Problem.feasibility_scale` does."""
+        target, sizes = np.clip(image, self.lower, self.upper), np.abs([self.lower, self.upper])
+        least = np.where((sizes > 0.0) & np.isfinite(sizes), sizes, np.inf).min(axis=0)
+        held = np.minimum(np.abs(target), np.where(np.isfinite(least), least, 0.0))
+        return max(self.least_scale, self.relative_norm(np.where(target == image, held, np.abs(target))))
 
-        Where b = 0 that is the norm of the bounds other than 0, and 1 where there are none: X may then have any size.
+    @cached_property
+    def least_scale(self) -> float:
+        """The least scale of infeasibility: the violation of X = 0, else the bound nearest to 0 that is not 0.
+
+        It is 1 where all are zero: X may then have any size.
         """
-        sides = np.where(np.isfinite(self.lower), np.abs(self.lower), 0.0)
-        sizes = map(self.relative_norm, (self.b, self.violation(np.zeros(self.size))))
-        return max(sizes) or self.relative_norm(sides) or 1.0
+        bounds = np.abs([self.lower, self.upper]) / self.norms
+        bounds = bounds[(bounds > 0.0) & np.isfinite(bounds)]
+        nearest = float(bounds.min()) if bounds.size else 1.0
+        return self.relative_norm(self.violation(np.zeros(self.size))) or nearest
 
     def support_of_bounds(self, y: Array) -> float:
         """Return the largest value of sum_i y_i <A_i, X> that the bounds allow.

@@ -378,7 +378,7 @@ class Solver:
             dual_bound=sign * bound + program.constant,
             gap=problem.relative_gap(point.objective, bound),
             bound_kind=kind,
-            infeasibility=violation / data.feasibility_scale,
+            infeasibility=violation / data.feasibility_scale(point.image),
             violation=violation,
             extras=describe_point(data, point, dual, bottom, trace),
             history=result.history.convert_values(problem.sharp.display_value),
@@ -388,7 +388,7 @@ class Solver:
                 problem_facts(result),
                 maximise=program.maximise,
                 scale=problem.scale(point.objective),
-                feasibility_scale=data.feasibility_scale,
+                feasibility_scale=data.feasibility_scale(point.image),
             ),
             state=result.state if result.method in (InteriorPoint.name, Splitting.name) else None,
         )

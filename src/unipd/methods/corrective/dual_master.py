@@ -192,7 +192,7 @@ def solve_dual_master(
         extent=float(np.linalg.norm(centre)) * problem.norm_b + float(np.abs(bundle.costs).max()),
     )
     accuracy = relative_eps(problem, eps, bundle.objective())
-    tolerance = _PRIMAL_SHARE * accuracy * (problem.norm_b or problem.feasibility_scale)
+    tolerance = _PRIMAL_SHARE * accuracy * (problem.norm_b or problem.least_scale)
     solution = minimize_dual(master, tolerance, 0.0 if is_loss else _RESIDUAL_SHARE)
     largest = _LAST_PROX_STEP / max(float(np.abs(prices).max()), 1e-300)
     has_choice = bundle.blocks.size > bundle.count

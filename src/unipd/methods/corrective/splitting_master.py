@@ -101,7 +101,7 @@ class Splitting:
 
     def _balance(self, problem: Problem, residual: Array, before: Array, smoothness: float) -> Splitting:
         """Return the pair with the factor of M; a changed M changes the map of z and hence ends its history."""
-        least = _LEAST_SHARE * (problem.norm_b or problem.feasibility_scale)
+        least = _LEAST_SHARE * (problem.norm_b or problem.least_scale)
         primal = norm(residual - self.slack) / max(norm(residual), norm(self.slack), least)
         dual = norm(self.slack - before) / max(smoothness * norm(self.dual), 1e-300)
         factor = 0.5 if primal > _IMBALANCE * dual else 2.0 if dual > _IMBALANCE * primal else 1.0

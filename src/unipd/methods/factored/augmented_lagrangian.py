@@ -305,7 +305,7 @@ def first_penalty(problem: Problem, point: DualPoint, first: Any) -> float:
     Typical is the larger of the atom and the first point: an atom that minimises f may have f = 0.
     """
     typical = max(abs(point.objective), objective_scale(problem, problem.sharp.objective(first)))
-    return 2.0 * typical / (problem.norm_b or problem.feasibility_scale or 1.0) ** 2
+    return 2.0 * typical / (problem.norm_b or problem.least_scale or 1.0) ** 2
 
 
 def update_multipliers(problem: Problem, state: FactoredState) -> FactoredState:

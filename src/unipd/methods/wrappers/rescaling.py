@@ -136,9 +136,7 @@ def to_original_units(problem: Problem, scaling: Scaling, inner: State) -> Resca
     """Return the state in the original units."""
     image, certificate = inner.image / scaling.factors, inner.certificate
     if math.isfinite(certificate.violation):
-        residual = image - problem.b
-        violation = problem.coupling.distance(residual)
-        infeasibility = problem.infeasibility(residual, violation)
+        violation, infeasibility = problem.measure_residual(image - problem.b)
         certificate = replace(certificate, violation=violation, infeasibility=infeasibility)
     common: dict[str, Any] = common_fields(inner) | {
         "dual": scaling.factors * inner.dual,
