@@ -78,9 +78,9 @@ def test_the_picture_shows_every_quantity_against_every_measure(problem: unipd.P
     constrained = unipd.Problem(sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
     outcome = unipd.compare(constrained, ["unipdgrad", "auto"], truth=0.0, accuracy=1e-4)
     assert [axes.get_ylabel() for axes in outcome.plot().axes[::4]][1] == "relative infeasibility"
-    assert len(outcome.plot(measures=("seconds",)).axes) == 3
-    with pytest.raises(unipd.errors.InvalidInput, match="measures"):
-        outcome.plot(measures=("days",))
+    assert len(outcome.plot(axis="seconds").axes) == 3
+    with pytest.raises(unipd.errors.InvalidInput, match="axis"):
+        outcome.plot(axis="days")
 
 
 def test_all_histories_in_one_table(problem: unipd.Problem) -> None:
