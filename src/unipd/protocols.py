@@ -253,7 +253,7 @@ class LinearMap(Protocol):
         ...
 
     def adjoint(self, dual: Array) -> Any:
-        """Return A^* lam: an array, or for spectral sets a :class:`unipd.spectral.Operator`, never formed."""
+        """Return A^* lam: an array, or for spectral sets an operator known by its products, never formed."""
         ...
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from unipd.maps import Sampling
+from unipd.spectral import Certification, Certified, Gram, bracket
 
 DTYPES = (np.float32, np.float64, np.complex64, np.complex128)
 
@@ -36,6 +38,14 @@ def rectangular(rows: int, columns: int, singular: Any, dtype: Any = np.float64,
     left = random_basis(rows, len(singular), dtype, generator)
     right = random_basis(columns, len(singular), dtype, generator)
     return ((left * np.asarray(singular, float)) @ right.conj().T).astype(dtype)
+
+
+def certified_norm(operator: Any, steps: int = 150, delta: float = 1e-9, seed: int = 0) -> Certified:
+    """Return a bracket of the largest singular value from a run on the Gram matrix alone."""
+    gram = Gram(operator)
+    plan = Certification(steps=steps, delta=delta, seed=seed)
+    found = bracket(gram, plan, lambda low, up: gram.root(up) <= gram.root(low))
+    return replace(found, upper=gram.root(found.upper), lower=gram.root(found.lower))
 
 
 class CountingOperator:

@@ -11,7 +11,7 @@ from spectral.matrices import StepByStep, bands_of, eps_of, sampled_operator
 from unipd._util.context import subscribe
 from unipd.errors import OracleError
 from unipd.maps import SampledMatrix, Sampling
-from unipd.spectral import Bidiagonal, Engine, Products, Stop, may_stop, top_triple
+from unipd.spectral import Bidiagonal, Engine, Limits, Products, Stop, may_stop, top_triple
 
 LANCZOS = Engine(solver="lanczos")
 
@@ -74,7 +74,7 @@ def test_ritz_triple_is_that_of_the_small_matrix(dtype: type) -> None:
     size = 7
     projected = np.diag(generator.uniform(0.1, 1.0, size + 1)) + np.diag(generator.uniform(0.1, 1.0, size), 1)
     left, right = (np.linalg.qr(generator.standard_normal((30, size + 1)))[0].T.astype(dtype) for _ in range(2))
-    goals = Stop(relative=np.inf).goals(None, 0.0)
+    goals = Stop(relative=np.inf).goals(0.0)
     bands = bands_of(projected, size)
     assert may_stop(bands, size, goals)
     u, v = np.empty(30, dtype), np.empty(30, dtype)
@@ -100,7 +100,7 @@ def test_restarts_reach_the_top(dtype: type) -> None:
 def test_both_bases_stay_orthonormal_and_hold_the_relations(dtype) -> None:
     """M V = U B and M^* U = V B^* + beta q e^*, with left vectors orthogonalised against one neighbour only."""
     matrix = sampled_operator(300, 200, 6000, dtype)
-    run = Bidiagonal(Products(matrix), np.ones((200, 1), dtype), 30, 0)
+    run = Bidiagonal(Products(matrix), np.ones((200, 1), dtype), Limits(30, 60), 0)
     for _ in range(30):
         coupling = run.advance()
     known = run.known

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spectral.matrices import BlockOperator, CountingOperator, hermitian, rectangular
+from spectral.matrices import BlockOperator, CountingOperator, certified_norm, hermitian, rectangular
 from unipd.errors import OracleError
 from unipd.maps import Sampling
 from unipd.sharp import Fantope, NuclearBall, Spectrahedron
-from unipd.spectral import PROBABILISTIC, RIGOROUS, Engine, certified_norm, certified_upper, norm_bound, rigorous_upper
+from unipd.spectral import PROBABILISTIC, RIGOROUS, Engine, certified_upper, norm_bound, rigorous_upper
 
 SIZES = [1e-110, 1e-60, 1e-12, 1e12, 1e60, 1e110]
 SHAPE = (300, 280)

@@ -30,10 +30,10 @@ def test_eigenpairs_agree(solver: str, dtype: type) -> None:
     operator = CountingOperator(hermitian(np.r_[3.0, 2.5, np.linspace(-2.0, 2.0, 98)], dtype))
     found = LANCZOS.eigenpairs(operator, 2, tolerance=1e-6)
     assert found.matvecs == operator.products
-    assert found.vectors.dtype == dtype
+    assert found.right.dtype == dtype
     reference = scipy_eigenvalues(solver, operator.matrix, 2)
     np.testing.assert_allclose(found.values, reference, atol=1e-5 + 100 * eps_of(dtype))
-    residuals = np.linalg.norm(operator.matrix @ found.vectors - found.vectors * found.values, axis=0)
+    residuals = np.linalg.norm(operator.matrix @ found.right - found.right * found.values, axis=0)
     assert np.all(residuals <= found.residuals + 100 * eps_of(dtype))
 
 
@@ -63,7 +63,7 @@ HARD = {
 def test_converged_means_that_residuals_are_within_the_tolerance(name, tolerance, relative) -> None:
     matrix, size = HARD[name], float(np.abs(np.diag(HARD[name])).max() + 4.0)
     found = LANCZOS.eigenpairs(matrix, 2, tolerance=tolerance, relative=relative)
-    residuals = np.linalg.norm(matrix @ found.vectors - found.vectors * found.values, axis=0)
+    residuals = np.linalg.norm(matrix @ found.right - found.right * found.values, axis=0)
     assert np.all(residuals <= found.residuals + 1e-13 * size)
     assert not found.converged or residuals.max() <= tolerance * (size if relative else 1.0) + 1e-13 * size
 

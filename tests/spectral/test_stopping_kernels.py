@@ -24,8 +24,8 @@ def test_compiled_stopping_rule_is_that_of_stop(size, value, missed_eigenvalue_g
     projected = np.diag(generator.uniform(0.1, 1.0, size + 1)) + np.diag(generator.uniform(0.01, 1.0, size), 1)
     projected *= decay ** np.arange(size + 1)
     projected[0, 0] += 3.0
-    stop = Stop(0.0, 0.05, None if value is None else lambda _: value, missed_eigenvalue_guard, 1e-3)
-    goals = stop.goals(1.0, 0.0)
+    stop = Stop(0.0, 0.05, value, missed_eigenvalue_guard, 1e-3)
+    goals = stop.goals(0.0)
     for known in range(1, size + 1):
         outer, values, _ = np.linalg.svd(projected[:known, :known])
         residuals = np.abs(projected[known - 1, known] * outer[-1])
@@ -49,10 +49,10 @@ def test_a_run_that_asks_less_often_ends_little_later(size, value, decay, seed) 
     generator = np.random.default_rng(seed)
     projected = np.diag(generator.uniform(0.4, 1.0, size + 1)) + np.diag(generator.uniform(0.1, 0.8, size), 1)
     projected *= decay ** np.arange(size + 1)
-    rule = Stop(0.0, 0.01, None if value is None else lambda _: value, None, 1.0)
+    rule = Stop(0.0, 0.01, value, None, 1.0)
     bands = bands_of(projected, size)
-    verdicts = [may_stop(bands, known, rule.goals(1.0, 0.0)) for known in range(1, size + 1)]
-    goals, asked = rule.goals(1.0, 0.0), [False]
+    verdicts = [may_stop(bands, known, rule.goals(0.0)) for known in range(1, size + 1)]
+    goals, asked = rule.goals(0.0), [False]
     while not asked[-1] and len(asked) <= size:
         asked.append(may_stop_if_due(bands, len(asked), goals))
     end = len(asked) - 1

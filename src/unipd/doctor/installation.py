@@ -260,7 +260,7 @@ def _cut() -> list[float]:
     import scipy.sparse
 
     from unipd.apps.graphs.maxcut import maxcut
-    from unipd.spectral.symmetric import lanczos_workspace, threaded_lanczos_steps
+    from unipd.spectral.symmetric import lanczos_workspace, steps_by_rows
 
     nodes = 1 + SMALL // 4
     ends = np.random.default_rng(0).integers(0, nodes, (2, 4 * nodes))
@@ -272,7 +272,7 @@ def _cut() -> list[float]:
     program = unipd.SDP.from_matrices(graph, traces, np.ones(2)).solve(method="factored", stop=few)
     long: Any = scipy.sparse.diags_array(np.arange(SMALL + 1.0), format="csr")
     alpha, beta, work = np.zeros(_STEPS), np.zeros(_STEPS), lanczos_workspace(np.full(SMALL + 1, (SMALL + 1) ** -0.5))
-    threaded_lanczos_steps(long.indptr, long.indices, long.data, work, alpha, beta, 0, _STEPS, *np.zeros((2, 0)))
+    steps_by_rows(long.indptr, long.indices, long.data, work, alpha, beta, 0, _STEPS, *np.zeros((2, 0)))
     return [cut.cut_value, program.objective, *alpha, *beta]
 
 

@@ -28,7 +28,6 @@ from unipd.spectral.kernels import (
     orthogonality_threshold,
     orthonormalize_left,
     orthonormalize_right,
-    reset_workspace,
     top_triple,
     write_start,
 )
@@ -226,10 +225,8 @@ def compiled_bidiagonalization(
     begins with ``start`` (``write_start``); a continued one first tests whether it may stop. Products of -1 mean that
     the starting vector is not finite.
     """
-    if first == 0:
-        reset_workspace(goals)
-        if not write_start(start[0], start[1], start[2], bases[1][0]):
-            return 0, -1, 0.0, 0.0
+    if first == 0 and not write_start(start[0], start[1], start[2], bases[1][0]):
+        return 0, -1, 0.0, 0.0
     done, made, reorthogonalized = 0, 0, first > 0
     reached = first > 0 and may_stop(small, first, goals)
     if not reached:

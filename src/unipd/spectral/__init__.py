@@ -1,13 +1,11 @@
 """Top eigenpairs and singular triples of operators known by their products, with certified upper bounds.
 
 Linear minimization oracles over sets of matrices need the top of a spectrum. Read :mod:`~unipd.spectral.engine`
-(which solver, how a run starts), :mod:`~unipd.spectral.lanczos` and :mod:`~unipd.spectral.golub_kahan` (thick-restart
-Krylov runs for eigenpairs and singular triples), :mod:`~unipd.spectral.stopping` (when a run may stop), then
-:mod:`~unipd.spectral.certify`: Krylov runs give lower bounds, and upper bounds with a certificate come from there.
-:mod:`~unipd.spectral.symmetric` has sparse symmetric matrices with bounds of their own.
-:mod:`~unipd.spectral.results` holds what runs return, :mod:`~unipd.spectral.operators` counts products,
-:mod:`~unipd.spectral.dense` hands small matrices to LAPACK, and the compiled kernels of single-vector runs are in
-``kernels``.
+(which solver, how a run starts), :mod:`~unipd.spectral.krylov` (thick-restart Krylov runs for eigenpairs and singular
+triples, and when they may stop), then :mod:`~unipd.spectral.certify`: Krylov runs give lower bounds, and upper bounds
+with a certificate come from there. :mod:`~unipd.spectral.symmetric` has sparse symmetric matrices with bounds of their
+own. :mod:`~unipd.spectral.results` holds what runs return, :mod:`~unipd.spectral.operators` counts products, and the
+compiled kernels of single-vector runs are in ``kernels``.
 """
 
 from unipd._util.lazy import lazy_exports

@@ -1,7 +1,9 @@
 from unipd.spectral.certify.probabilistic import Certification as Certification
 from unipd.spectral.certify.probabilistic import Certified as Certified
 from unipd.spectral.certify.probabilistic import certified_upper as certified_upper
+from unipd.spectral.certify.rigorous import cholesky_bound as cholesky_bound
 from unipd.spectral.certify.rigorous import norm_bound as norm_bound
+from unipd.spectral.certify.rigorous import smallest_eigenpair as smallest_eigenpair
 from unipd.spectral.certify.vectors import certify_eigenvalues as certify_eigenvalues
 from unipd.spectral.certify.vectors import certify_singular_value as certify_singular_value
 from unipd.spectral.engine import PRECISION as PRECISION
@@ -17,28 +19,25 @@ from unipd.spectral.results import RIGOROUS as RIGOROUS
 from unipd.spectral.results import STATED as STATED
 from unipd.spectral.results import weakest_bound as weakest_bound
 from unipd.spectral.symmetric import SymmetricOperator as SymmetricOperator
-from unipd.spectral.symmetric import cholesky_bound as cholesky_bound
 from unipd.spectral.symmetric import has_compiled_lanczos as has_compiled_lanczos
-from unipd.spectral.symmetric import smallest_eigenpair as smallest_eigenpair
 from unipd.spectral.symmetric import top_eigenvalue as top_eigenvalue
-from unipd.spectral.certify.probabilistic import certified_norm
+from unipd.spectral.certify.probabilistic import bracket
 from unipd.spectral.certify.rigorous import gershgorin_upper
 from unipd.spectral.certify.rigorous import gram_norm_upper
-from unipd.spectral.certify.rigorous import is_psd_shifted
 from unipd.spectral.certify.rigorous import rigorous_upper
 from unipd.spectral.certify.vectors import block_upper_bound
-from unipd.spectral.engine import FixedToleranceEngine
-from unipd.spectral.engine import top_eigenpairs
-from unipd.spectral.engine import top_singular_triples
-from unipd.spectral.golub_kahan import Bidiagonal
-from unipd.spectral.golub_kahan import CompiledBidiagonalization
-from unipd.spectral.lanczos import Basis
-from unipd.spectral.lanczos import gaussian
-from unipd.spectral.lanczos import length_of
-from unipd.spectral.lanczos import starting_block
+from unipd.spectral.krylov import Bidiagonal
+from unipd.spectral.krylov import CompiledBidiagonalization
+from unipd.spectral.krylov import Basis
+from unipd.spectral.krylov import Limits
+from unipd.spectral.krylov import gaussian
+from unipd.spectral.krylov import length_of
+from unipd.spectral.krylov import starting_block
+from unipd.spectral.results import Triples
+from unipd.spectral.operators import Gram
 from unipd.spectral.operators import Products
-from unipd.spectral.stopping import Stop
-from unipd.spectral.stopping import value_error
+from unipd.spectral.krylov import Stop
+from unipd.spectral.krylov import value_error
 from unipd.spectral.kernels import all_at_most
 from unipd.spectral.kernels import chase
 from unipd.spectral.kernels import find_next_eigenvalue

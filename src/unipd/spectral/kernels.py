@@ -1,6 +1,6 @@
 """Compiled single-vector runs (Numba: import lazily): Ritz values, the stopping test, Golub-Kahan steps.
 
-The stopping rule is that of :class:`~unipd.spectral.stopping.Stop` for one triple, on an upper bidiagonal matrix given
+The stopping rule is that of :class:`~unipd.spectral.krylov.Stop` for one triple, on an upper bidiagonal matrix given
 by its bands. Golub-Kahan steps reorthogonalise partially.
 
 Partial reorthogonalisation follows Simon (Math. Comp. 42, 1984) and Larsen (1998). Vectors lose their orthogonality
@@ -28,7 +28,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util.lazy import REORDER, njit
-from unipd.spectral.stopping import ROUNDING
+from unipd.spectral.krylov import ROUNDING
 
 _EPS = float(np.finfo(np.float64).eps)
 _SLACK = 16.0
@@ -136,12 +136,6 @@ _PATIENCE = 8
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def reset_workspace(goals: FloatArray) -> None:
-    """Clear the workspace of an earlier run."""
-    goals[TOP:] = 0.0
-
-
-@njit(cache=True, nogil=True, forceinline=True)
 def may_stop_if_due(bands: FloatArray, size: int, goals: FloatArray) -> bool:
     """Whether :func:`may_stop`, tested only when due.
 
@@ -210,7 +204,7 @@ def _above(found: float, limit: float) -> float:
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _value_error(squares: FloatArray, last: FloatArray, limit: float) -> tuple[float, int]:
-    """Return :func:`unipd.spectral.stopping.value_error` of the first value, as far as the limit needs it.
+    """Return :func:`unipd.spectral.krylov.value_error` of the first value, as far as the limit needs it.
 
     Also returns how many values were used; 0 where those known do not decide whether the limit is met.
     """
@@ -378,7 +372,7 @@ def _remove_four(vector: Array, a: Array, b: Array, c: Array, d: Array, negligib
 
 @njit(cache=True, nogil=True, forceinline=True)
 def write_start(start: Array, random: FloatArray, mix: float, out: Array) -> bool:
-    """Write the first right vector, as :func:`unipd.spectral.lanczos.starting_block` makes it, at length one.
+    """Write the first right vector, as :func:`unipd.spectral.krylov.starting_block` makes it, at length one.
 
     Returns whether the starting vector is finite.
     """

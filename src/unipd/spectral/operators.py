@@ -6,10 +6,11 @@ rounds nothing, where squares would leave the range of numbers.
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy
@@ -55,17 +56,11 @@ def largest_part(array: Array) -> float:
     >>> largest_part(np.array([3.0 - 4.0j, 1.0]))
     4.0
     """
-    size = _size_of(array)
-    if not math.isfinite(size):
-        raise OracleError("a product with the operator has entries that are NaN or infinite")
-    return size
-
-
-def _size_of(array: Array) -> float:
-    """Return the same, inf or NaN where there is one."""
     parts = (np.real(array), np.imag(array)) if array.dtype.kind == "c" else (array,)
     ends = [abs(float(end)) for part in parts if part.size for end in (part.min(), part.max())]
-    return math.nan if any(map(math.isnan, ends)) else max(ends, default=0.0)
+    if not all(map(math.isfinite, ends)):
+        raise OracleError("a product with the operator has entries that are NaN or infinite")
+    return max(ends, default=0.0)
 
 
 def frobenius(array: Array) -> float:
@@ -78,34 +73,13 @@ def frobenius(array: Array) -> float:
     return times_power(float(np.linalg.norm(array * 2.0**-exponent)), exponent)
 
 
-class Operator(Protocol):
-    """A matrix known through its products (SciPy's ``LinearOperator`` and PyLops operators match).
-
-    Optional are ``matmat`` and ``rmatmat`` (products with several columns at once), ``tocsr`` (the entries, for smaller
-    certificates) and the members of :class:`OperatorDefaults`.
-    """
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        ...
-
-    @property
-    def dtype(self) -> Any:
-        """Dtype of the products."""
-        ...
-
-    def matvec(self, x: Array) -> Array:
-        """Return M x."""
-        ...
-
-    def rmatvec(self, x: Array) -> Array:
-        """Return M^* x."""
-        ...
-
-
 class OperatorDefaults:
-    """What an operator may offer beyond its products, with the default of one that does not."""
+    """What an operator may offer beyond its products, with the default of one that does not.
+
+    An operator has ``shape``, ``dtype``, ``matvec`` and ``rmatvec``, as those of SciPy and PyLops have. Optional
+    besides the members here are ``matmat`` and ``rmatmat`` (products with several columns at once) and ``tocsr`` (the
+    entries, for smaller certificates).
+    """
 
     hermitian: Any = True
     """Whether a square M is Hermitian; False when only its Hermitian part counts."""
@@ -169,33 +143,6 @@ class LazyMatrix(OperatorDefaults, ABC):
         return self.rmatmat(np.reshape(x, (-1, 1)))[:, 0]
 
 
-class Multiplier(Protocol):
-    """What the Krylov methods need of a matrix: products with blocks of columns, counted."""
-
-    @property
-    def shape(self) -> Shape:
-        """Rows and columns."""
-        ...
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Dtype of the products."""
-        ...
-
-    @property
-    def count(self) -> int:
-        """Products spent so far, one per column."""
-        ...
-
-    def forward(self, block: Array) -> Array:
-        """Return M X."""
-        ...
-
-    def adjoint(self, block: Array) -> Array:
-        """Return M^* Y."""
-        ...
-
-
 _ACCEPTED = "a matrix, a SciPy sparse matrix, or an operator with shape, dtype and matvec"
 
 
@@ -209,7 +156,7 @@ class Products:
     Parameters
     ----------
     operator
-        The matrix M.
+        The matrix.
     hermitian
         Whether M = M^*; then only ``matvec`` (or ``matmat``) is used.
 
@@ -222,6 +169,7 @@ class Products:
 
     def __init__(self, operator: Any, *, hermitian: bool = False) -> None:
         self.operator = _validate_operator(operator)
+        self.is_adjoint = False
         self.shape = _matrix_shape(self.operator)
         self.dtype = working_dtype(getattr(self.operator, "dtype", None))
         self.hermitian = hermitian
@@ -234,43 +182,58 @@ class Products:
         """Whether the entries are at hand (an array or a sparse matrix), so that making it dense costs no product."""
         return is_explicit(self.operator)
 
+    def transposed(self) -> Products:
+        """Return M^*, with a count of its own."""
+        other = copy.copy(self)
+        other.is_adjoint, other.shape, other.count = not self.is_adjoint, self.shape[::-1], 0
+        return other
+
     def forward(self, block: Array) -> Array:
         """Return M X for a block X of columns."""
-        self.count += block.shape[1]
-        if self.explicit:
-            return self._cast_product(self.operator @ block, self.shape[0], block)
-        return self._cast_product(_by_columns(self.operator, "matmat", "matvec", block), self.shape[0], block)
+        return self._multiply(block, self.is_adjoint)
 
     def adjoint(self, block: Array) -> Array:
         """Return M^* Y for a block Y of columns."""
-        if self.hermitian:
-            return self.forward(block)
-        self.count += block.shape[1]
-        if not self.explicit:
-            return self._cast_product(_by_columns(self.operator, "rmatmat", "rmatvec", block), self.shape[1], block)
-        if self.dtype.kind == "c":
-            return self._cast_product((self.operator.T @ block.conj()).conj(), self.shape[1], block)
-        return self._cast_product(self.operator.T @ block, self.shape[1], block)
+        return self._multiply(block, not self.is_adjoint)
 
     def dense(self) -> Array:
         """Return M as an array; an operator is multiplied by the identity of its smaller side."""
-        if scipy.sparse.issparse(self.operator):
-            return np.asarray(self.operator.toarray()).astype(self.dtype, copy=False)
         if self.explicit:
-            return self.operator
+            known = self.operator.toarray() if scipy.sparse.issparse(self.operator) else self.operator
+            array = known.astype(self.dtype, copy=False)
+            return array.conj().T if self.is_adjoint else array
         rows, columns = self.shape
         if columns <= rows:
             return self.forward(np.eye(columns, dtype=self.dtype))
         return self.adjoint(np.eye(rows, dtype=self.dtype)).conj().T
 
-    def _cast_product(self, result: Any, rows: int, block: Array) -> Array:
-        array = np.asarray(result)
+    def _multiply(self, block: Array, adjoint: bool) -> Array:
+        """Return the product with the operator or its adjoint."""
+        adjoint = adjoint and not self.hermitian
+        self.count += block.shape[1]
+        if not self.explicit:
+            result = _by_columns(self.operator, *(("rmatmat", "rmatvec") if adjoint else ("matmat", "matvec")), block)
+        elif adjoint and self.dtype.kind == "c":
+            result = (self.operator.T @ block.conj()).conj()
+        else:
+            result = (self.operator.T if adjoint else self.operator) @ block
+        array, rows = np.asarray(result), self.operator.shape[1 if adjoint else 0]
         if array.shape != (rows, block.shape[1]):
             raise OracleError(f"a product has shape {array.shape}, not {(rows, block.shape[1])}")
         if array.dtype.kind == "c" and self.dtype.kind != "c":
             raise OracleError(f"an operator of dtype {self.dtype} returned complex numbers")
         notify("eigenvector" if self.hermitian else "singular vectors", block.shape[1])
         return array.astype(self.dtype, copy=False)
+
+
+def is_small(shape: tuple[int, ...], limit: int) -> bool:
+    """Whether a matrix counts as small: its shorter side within the limit and the longer one not extreme."""
+    return min(shape) <= limit and max(shape) <= 16 * limit
+
+
+def rounding_allowance(matrix: Array, norm: float) -> float:
+    """Return n eps ||M||, which covers the backward error of LAPACK's eigenvalues and singular values."""
+    return max(matrix.shape) * float(np.finfo(matrix.dtype).eps) * norm
 
 
 def is_explicit(operator: Any) -> bool:
@@ -323,89 +286,51 @@ def _by_columns(operator: Any, of_block: str, of_vector: str, block: Array) -> A
     return np.stack([np.asarray(alone(column)).reshape(-1) for column in block.T], axis=1)
 
 
-class Transposed:
-    """M^* seen through the products of M.
-
-    >>> from unipd.spectral.operators import Products
-    >>> Transposed(Products(np.array([[1.0, 2.0]]))).forward(np.ones((1, 1)))
-    array([[1.],
-           [2.]])
-    """
-
-    def __init__(self, source: Multiplier) -> None:
-        self._source = source
-
-    @property
-    def shape(self) -> Shape:
-        """Shape of M^*."""
-        return self._source.shape[::-1]
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Dtype of the products."""
-        return self._source.dtype
-
-    @property
-    def count(self) -> int:
-        """Products of M and M^* spent."""
-        return self._source.count
-
-    def forward(self, block: Array) -> Array:
-        """Return M^* X."""
-        return self._source.adjoint(block)
-
-    def adjoint(self, block: Array) -> Array:
-        """Return M Y."""
-        return self._source.forward(block)
-
-
 _SQUARABLE, _SQUARABLE_SINGLE = 1e60, 1e15
 """Sizes up to which (and from whose inverse) fourth powers of a double, and squares of a single, stay in range."""
 
 
-class Gram(Transposed):
+class Gram:
     """M^* M or M M^*, whichever is smaller; each product costs two of M's.
 
     Where squares would leave the range it is that of 2^-e M, with e from the first product that is not zero.
 
-    >>> from unipd.spectral.operators import Products
-    >>> Gram(Products(np.array([[1.0, 2.0]]))).forward(np.ones((1, 1)))
+    >>> Gram(np.array([[1.0, 2.0]])).forward(np.ones((1, 1)))
     array([[5.]])
     """
 
-    @property
-    def shape(self) -> Shape:
-        """Square, of the size of the shorter side."""
-        return (min(self._source.shape),) * 2
+    def __init__(self, operator: Any) -> None:
+        self.source = Products(operator)
+        self.shape = (min(self.source.shape),) * 2
+        self.dtype = self.source.dtype
+        self._exponent: int | None = None
 
-    exponent = 0
-    """The e above."""
-    _has_exponent = False
-    _unit: Any = 1.0
+    @property
+    def count(self) -> int:
+        """Products of M and M^* spent."""
+        return self.source.count
 
     def forward(self, block: Array) -> Array:
         """Return the Gram matrix times X."""
-        rows, columns = self._source.shape
-        forward, adjoint = self._source.forward, self._source.adjoint
+        rows, columns = self.source.shape
+        forward, adjoint = self.source.forward, self.source.adjoint
         if columns > rows:
             forward, adjoint = adjoint, forward
-        if not self._has_exponent:
-            inner = forward(block)
-            self._choose_exponent(inner)
-            return adjoint(inner) if self.exponent == 0 else adjoint(inner * self._unit * self._unit)
-        return adjoint(forward(block)) if self.exponent == 0 else adjoint(forward(block * self._unit) * self._unit)
-
-    def adjoint(self, block: Array) -> Array:
-        """Return the same: Gram matrices are Hermitian."""
-        return self.forward(block)
+        inner = forward(block)
+        if self._exponent is None:
+            self._exponent = self._choose_exponent(inner)
+        if self._exponent:
+            unit = np.finfo(self.dtype).dtype.type(2.0**-self._exponent)
+            inner = inner * unit * unit
+        return adjoint(inner)
 
     def root(self, value: float) -> float:
         """Return the singular value of M whose square, scaled, is an eigenvalue (0 for what rounding made negative)."""
-        return math.sqrt(max(value, 0.0)) * 2.0**self.exponent
+        return math.sqrt(max(value, 0.0)) * 2.0 ** (self._exponent or 0)
 
-    def _choose_exponent(self, image: Array) -> None:
+    def _choose_exponent(self, image: Array) -> int | None:
+        """Return e for a first product, None where that is zero."""
         size, limit = largest_part(image), _SQUARABLE if np.finfo(self.dtype).bits == 64 else _SQUARABLE_SINGLE
-        self._has_exponent = size != 0.0
-        if self._has_exponent and not 1.0 / limit < size < limit:
-            self.exponent = exponent_of(size)
-            self._unit = np.finfo(self.dtype).dtype.type(2.0**-self.exponent)
+        if size == 0.0:
+            return None
+        return 0 if 1.0 / limit < size < limit else exponent_of(size)

@@ -1,4 +1,4 @@
-"""Results of the spectral engine: pairs or triples with residuals, bound and products, and the kinds of bounds."""
+"""What spectral runs return: triples with residuals, bound and products, and the kinds of bounds."""
 
 from __future__ import annotations
 
@@ -45,71 +45,35 @@ def weakest_bound(kinds: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class EigenPairs:
-    """The algebraically largest eigenvalues of a Hermitian operator, largest first."""
+class Triples:
+    """The largest singular values of an operator, or eigenvalues of a Hermitian one, largest first."""
 
     values: FloatArray
-    """Eigenvalues found: lower bounds on the true ones, up to rounding."""
-    vectors: Array
-    """Unit eigenvectors as columns."""
-    residuals: FloatArray
-    """Residual norms ||M v - value v||."""
-    matvecs: int
-    """Products spent."""
-    upper: float
-    """Upper bound on the largest eigenvalue, of the kind that ``bound_kind`` names."""
-    bound_kind: str
-    """"rigorous", "probabilistic" or "residual"."""
-    converged: bool
-    """Whether the requested accuracy was reached."""
-    solver: str
-    """The solver that answered."""
-
-    @property
-    def value(self) -> float:
-        """The largest eigenvalue found."""
-        return float(self.values[0])
-
-    @property
-    def vector(self) -> Array:
-        """Its unit eigenvector."""
-        return self.vectors[:, 0]
-
-    @property
-    def residual(self) -> float:
-        """Its residual norm."""
-        return float(self.residuals[0])
-
-
-@dataclass(frozen=True)
-class SingularTriples:
-    """The largest singular values of an operator, largest first."""
-
-    values: FloatArray
-    """Singular values found: lower bounds on the true ones, up to rounding."""
+    """Values found: lower bounds on the true ones, up to rounding."""
     left: Array
-    """Unit left singular vectors as columns."""
+    """Unit left singular vectors as columns; for eigenvalues the same array as ``right``."""
     right: Array
-    """Unit right singular vectors as columns."""
+    """Unit right singular vectors (eigenvectors) as columns."""
     residuals: FloatArray
     """Residual norms: the larger of ||M v - value u|| and ||M^* u - value v||."""
     matvecs: int
     """Products with M and M^* spent."""
-    upper: float
-    """Upper bound on the largest singular value, of the kind that ``bound_kind`` names."""
     bound_kind: str
-    """"rigorous", "probabilistic" or "residual"."""
+    """Kind of the bound ``upper``: "rigorous" from LAPACK, "residual" from a Krylov run."""
     converged: bool
     """Whether the requested accuracy was reached."""
-    solver: str
-    """The solver that answered."""
 
     @property
     def value(self) -> float:
-        """The largest singular value found."""
+        """The largest value found."""
         return float(self.values[0])
 
     @property
     def residual(self) -> float:
         """Its residual norm."""
         return float(self.residuals[0])
+
+    @property
+    def upper(self) -> float:
+        """Upper bound on the largest value."""
+        return self.value + self.residual

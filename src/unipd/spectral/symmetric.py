@@ -14,7 +14,6 @@ import numpy as np
 import scipy
 
 from unipd._typing import Array, IntArray
-from unipd._util import validate
 from unipd._util.context import notify
 from unipd._util.lazy import compile_lazily, is_small
 from unipd._util.threads import sum_over_rows
@@ -160,91 +159,6 @@ class SymmetricOperator(OperatorDefaults):
 
 
 @dataclass(frozen=True)
-class SmallestEigenpair:
-    """The smallest eigenvalue of S, its eigenvector, and a proved bound from below."""
-
-    value: float
-    """theta, as computed."""
-    vector: Array
-    """A unit eigenvector."""
-    lower: float
-    """Proved: the smallest eigenvalue is at least this."""
-
-
-def cholesky_bound(operator: Any, shift: float) -> float | None:
-    """Return a proved lower bound on the smallest eigenvalue of S when S + shift I factorises, else None.
-
-    A Cholesky factorisation of B that runs to its end in floating point proves B + E psd for an
-    ||E|| <= gamma tr(B), gamma = (n + 2) u / (1 - (n + 2) u) with u the unit of rounding (Demmel; Rump, 2006);
-    hence lambda_min(S) >= -shift - gamma tr(B), up to the rounding of the diagonal, which is counted too.
-
-    Parameters
-    ----------
-    operator
-        S, symmetric: an array, or an operator with ``toarray``.
-    shift
-        What is added to the diagonal.
-
-    See Also
-    --------
-    smallest_eigenpair
-
-    Examples
-    --------
-    >>> matrix = np.diag([1.0, -2.0])
-    >>> round(cholesky_bound(matrix, 2.5), 6), cholesky_bound(matrix, 1.5)
-    (-2.5, None)
-    """
-    matrix, order = as_dense(operator), operator.shape[0]
-    shifted = matrix.copy()
-    shifted.flat[:: order + 1] += validate.number("shift", shift)
-    diagonal = shifted.diagonal().copy()
-    try:
-        scipy.linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=True)
-    except scipy.linalg.LinAlgError:
-        return None
-    unit = float(np.finfo(np.float64).eps)
-    gamma = (order + 2) * unit / (1.0 - (order + 2) * unit)
-    return -shift - gamma * float(diagonal.sum()) - unit * (float(diagonal.max()) + abs(shift)) - _ZERO_MARGIN
-
-
-def smallest_eigenpair(operator: Any) -> SmallestEigenpair:
-    """Return the smallest eigenpair by a dense eigensolver, with a bound proved by :func:`cholesky_bound`.
-
-    Parameters
-    ----------
-    operator
-        S, symmetric: an array, or an operator with ``toarray``.
-
-    See Also
-    --------
-    cholesky_bound, top_eigenvalue
-
-    Examples
-    --------
-    >>> pair = smallest_eigenpair(np.diag([1.0, -2.0]))
-    >>> round(pair.value, 9), pair.lower <= -2.0
-    (-2.0, True)
-    """
-    matrix = as_dense(operator)
-    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[0, 0])
-    theta = float(values[0])
-    size = float(np.abs(matrix).sum(axis=1).max())
-    margin = max(matrix.shape[0] * float(np.finfo(np.float64).eps) * size, _ZERO_MARGIN)
-    lower = None
-    while lower is None:
-        lower = cholesky_bound(matrix, margin - theta)
-        margin *= 4.0
-    return SmallestEigenpair(theta, vectors[:, 0], lower)
-
-
-def as_dense(operator: Any) -> Array:
-    """Return a symmetric operator or array as an array of doubles."""
-    matrix = operator if isinstance(operator, np.ndarray) else operator.toarray()
-    return matrix.astype(np.float64, copy=False)
-
-
-@dataclass(frozen=True)
 class TopEigenvalue:
     """Bracket of the top eigenvalue from a Lanczos run."""
 
@@ -330,7 +244,7 @@ def top_eigenvalue(
     matrix = (operator.starts, operator.indices, operator.data)
     weight = weight_quantile(order, delta, False)
     eps = float(np.finfo(np.float64).eps)
-    take_steps = lanczos_steps if order < _THREADED_ORDER else threaded_lanczos_steps
+    take_steps = lanczos_steps if order < _THREADED_ORDER else steps_by_rows
     done, check = 0, _FIRST_CHECK
     while True:
         before, wanted = done, min(check, steps)
@@ -363,7 +277,7 @@ def lanczos_workspace(start: Array) -> Array:
     return out
 
 
-def threaded_lanczos_steps(
+def steps_by_rows(
     starts: IntArray,
     indices: IntArray,
     data: Array,
@@ -375,7 +289,7 @@ def threaded_lanczos_steps(
     shares: Array,
     total: Array,
 ) -> int:
-    """Do what ``lanczos_steps`` does, with the rows of each step divided among threads."""
+    """Do what ``lanczos_steps`` does row by row: divided among threads, and in NumPy where the matrix is small."""
     order, size, work = starts.size - 1, 0.0, vectors[2]
     columns, matrix = 1 + indices.size // order, (starts, indices, data)
     for step in range(first, last):
@@ -485,29 +399,7 @@ def csr_block(
                 out[row, column] += value * block[source, column]
 
 
-def _lanczos_steps_plain(
-    starts: IntArray, indices: IntArray, data: Array, vectors: Array, alpha: Array, beta: Array,
-    first: int, last: int, shares: Array, total: Array,
-) -> int:  # fmt: skip
-    matrix, size, work = _csr(starts, indices, data, 0, starts.size - 1), 0.0, vectors[2]
-    for step in range(first, last):
-        before, here = vectors[step % 2], vectors[(step + 1) % 2]
-        work[:] = matrix @ here - (beta[step - 1] if step > 0 else 0.0) * before
-        diagonal = float(work @ here)
-        work -= diagonal * here
-        if total.size:
-            total += shares[step] * here
-        length = float(np.sqrt(work @ work))
-        size = max(size, abs(diagonal) + length)
-        alpha[step], beta[step] = diagonal, length
-        if length <= 1e-15 * size:
-            beta[step] = 0.0
-            return step + 1
-        np.divide(work, length, out=before)
-    return last
-
-
-@compile_lazily(reorder=True, plain=_lanczos_steps_plain)
+@compile_lazily(reorder=True, plain=steps_by_rows)
 def lanczos_steps(
     starts: IntArray,
     indices: IntArray,

@@ -1,7 +1,7 @@
 """The paper's methods on formulation (a): iterates equal to those of naive twins, and to the reference on MovieLens.
 
 The reference is that of an exact oracle. Line searches take the same trials whatever the oracle's precision, but the
-atoms of the first iterations do depend on it: see :class:`~unipd.spectral.FixedToleranceEngine`.
+atoms of the first iterations do depend on it: see :func:`~unipd.spectral.fixed_tolerance_engine`.
 """
 
 import numpy as np

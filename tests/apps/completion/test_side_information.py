@@ -11,7 +11,7 @@ from unipd.errors import InvalidInput
 from unipd.io import as_names
 from unipd.maps import Incidence
 from unipd.reproduce import generate_ratings
-from unipd.spectral import Engine, FixedToleranceEngine
+from unipd.spectral import PRECISION, Engine, fixed_tolerance_engine
 
 from .instances import dense_side
 
@@ -150,13 +150,13 @@ def test_a_precise_engine_asks_for_more():
     matrix = rng.standard_normal((300, 280))
     residuals = [
         float(engine.singular_triples(matrix, tolerance=0.1).residuals[0] / np.linalg.norm(matrix, 2))
-        for engine in (Engine(solver="lanczos"), FixedToleranceEngine(solver="lanczos", precision=1e-9))
+        for engine in (Engine(solver="lanczos"), Engine(solver="lanczos", precision=1e-9))
     ]
     assert residuals[1] <= 1e-9 < residuals[0]
-    loose = FixedToleranceEngine(solver="lanczos").singular_triples(matrix, tolerance=1e3, relative=False)
+    loose = Engine(solver="lanczos", precision=PRECISION).singular_triples(matrix, tolerance=1e3, relative=False)
     assert loose.residuals[0] > 1e-3
     with pytest.raises(InvalidInput, match="precision"):
-        FixedToleranceEngine(precision=0.0)
+        fixed_tolerance_engine(0.0)
 
 
 @pytest.mark.parametrize("kind", [dict, np.array])

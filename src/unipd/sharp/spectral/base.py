@@ -33,8 +33,9 @@ from unipd.spectral import (
     certify_singular_value,
 )
 from unipd.spectral.certify.rigorous import affords_rigorous
-from unipd.spectral.dense import is_small
-from unipd.spectral.operators import is_explicit, is_hermitian
+from unipd.spectral.krylov import ValueTolerance
+from unipd.spectral.operators import is_explicit, is_hermitian, is_small
+from unipd.spectral.results import Triples
 
 
 def singular_values(x: Any, shape: Shape) -> Array | None:
@@ -132,6 +133,10 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
     """Whether the points are Hermitian matrices."""
     default_engine: Engine = Engine()
     """The engine of oracles that are given none."""
+    degree: float | None = 1.0  # type: ignore[override]
+    """Degree of homogeneity of the conjugate: 1 for a set with f = 0."""
+    linear: bool = True  # type: ignore[override]
+    """Whether f is linear on X."""
 
     def __init__(
         self,
@@ -163,16 +168,6 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
         small = is_small(self._shape, self.engine.operator_limit)
         return self.engine.solver == "dense" or (self.engine.solver == "auto" and small)
 
-    @property
-    def degree(self) -> float | None:
-        """Degree of homogeneity of the conjugate: 1 for a set with f = 0."""
-        return 1.0
-
-    @property
-    def linear(self) -> bool:
-        """Whether f is linear on X."""
-        return True
-
     @abstractmethod
     def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
         """Return the answer at a checked direction with an error of the requested kind (or a stronger one).
@@ -188,6 +183,31 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
     @abstractmethod
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Whether x lies in X."""
+
+    def _find_top(
+        self, direction: Any, count: int, tolerance: ValueTolerance, start: Any, certify: str
+    ) -> tuple[Triples, float, int, str]:
+        """Return the top of the spectrum, an upper bound on the sum of its values, the products and the kind of bound.
+
+        The values' sum falls short by at most ``tolerance``, a number or a function of the top value.
+        """
+        factors = warm_start(start, self._shape)
+        options: dict[str, Any] = {"tolerance": LOOSEST_RESIDUAL, "value_tolerance": tolerance}
+        if self.hermitian:
+            first = None if factors is None else factors[0]
+            found = self.engine.eigenpairs(direction, count, start=first, **options)
+        else:
+            found = self.engine.singular_triples(direction, count, start=factors, **options)
+        value = float(found.values.sum())
+        upper, matvecs, bound_kind = value + float(found.residuals.sum()), found.matvecs, found.bound_kind
+        if certify != RESIDUAL and BOUND_KINDS.index(certify) < BOUND_KINDS.index(bound_kind):
+            width, plan = tolerance(value) if callable(tolerance) else tolerance or 0.0, self.certification
+            if self.hermitian:
+                proven = certify_eigenvalues(direction, found.right, certify, plan, width)
+            else:
+                proven = certify_singular_value(direction, found.left, found.right, certify, plan, width)
+            upper, matvecs, bound_kind = max(proven.upper, value), matvecs + proven.matvecs, proven.bound_kind
+        return found, upper, matvecs, bound_kind
 
     def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return a maximiser of <y, x> - f(x) as factors; ``start`` is a recent atom to begin from."""
@@ -238,15 +258,6 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
         return y if is_hermitian(y) else HermitianPart(y)
 
 
-def is_stronger(certify: str, bound_kind: str) -> bool:
-    """Whether the requested kind is stronger than the one at hand.
-
-    >>> is_stronger("probabilistic", "residual"), is_stronger("residual", "rigorous")
-    (True, False)
-    """
-    return certify != RESIDUAL and BOUND_KINDS.index(certify) < BOUND_KINDS.index(bound_kind)
-
-
 def warm_start(start: Any, shape: Shape) -> tuple[Array, Array] | None:
     """Return the factors of a recent atom, or None when it has none that fit."""
     if not isinstance(start, LowRank):
@@ -272,7 +283,10 @@ def excess(upper: float, value: float) -> float:
 
 
 class RankOneSharp(SpectralSharp):
-    """Base: the conjugate is an increasing function of the top value s, and x = weight(s) u v^*."""
+    """Base: the conjugate is an increasing function of the top value s, and x = weight(s) u v^*.
+
+    The top value is the largest singular value, or the largest eigenvalue over Hermitian matrices.
+    """
 
     @abstractmethod
     def weight(self, top: float) -> float:
@@ -296,6 +310,16 @@ class RankOneSharp(SpectralSharp):
             By how much the conjugate may fall short.
         """
 
+    def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
+        """Return the atom of the top singular triple or eigenpair."""
+
+        def allowed(top: float) -> float:
+            return self.top_value_tolerance(top, tolerance)
+
+        width = allowed(0.0) if self.degree == 1.0 else allowed
+        found, upper, matvecs, bound_kind = self._find_top(direction, 1, width, start, certify)
+        return self._make_answer(found.left, found.right, found.value, upper, matvecs, bound_kind)
+
     def _make_answer(
         self, left: Array, right: Array, top: float, upper: float, matvecs: int, bound_kind: str
     ) -> SharpAnswer:
@@ -310,28 +334,6 @@ class RankOneSharp(SpectralSharp):
         )
 
 
-class SingularSharp(RankOneSharp):
-    """Base of the oracles of a top singular triple."""
-
-    def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
-        """Return the atom of the top singular triple."""
-        fixed = self.degree == 1.0
-        found = self.engine.singular_triples(
-            direction,
-            start=warm_start(start, self._shape),
-            tolerance=LOOSEST_RESIDUAL,
-            value_tolerance=self.top_value_tolerance(0.0, tolerance)
-            if fixed
-            else lambda top: self.top_value_tolerance(top, tolerance),
-        )
-        top, upper, matvecs, bound_kind = float(found.values[0]), found.upper, found.matvecs, found.bound_kind
-        if is_stronger(certify, bound_kind):
-            width = self.top_value_tolerance(top, tolerance)
-            proven = certify_singular_value(direction, found.left, found.right, certify, self.certification, width)
-            upper, matvecs, bound_kind = max(proven.upper, top), matvecs + proven.matvecs, proven.bound_kind
-        return self._make_answer(found.left, found.right, top, upper, matvecs, bound_kind)
-
-
 class HermitianSharp(RankOneSharp):
     """Base of the oracles of a top eigenpair, over Hermitian matrices.
 
@@ -342,22 +344,6 @@ class HermitianSharp(RankOneSharp):
     hermitian = True
     default_engine = Engine(missed_eigenvalue_guard=None, mix=0.03)
 
-    def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
-        """Return the atom of the top eigenpair."""
-        factors = warm_start(start, self.shape)
-        found = self.engine.eigenpairs(
-            direction,
-            start=None if factors is None else factors[0],
-            tolerance=LOOSEST_RESIDUAL,
-            value_tolerance=lambda top: self.top_value_tolerance(top, tolerance),
-        )
-        upper, matvecs, bound_kind = found.upper, found.matvecs, found.bound_kind
-        if is_stronger(certify, bound_kind):
-            width = self.top_value_tolerance(found.value, tolerance)
-            proven = certify_eigenvalues(direction, found.vectors, certify, self.certification, width)
-            upper, matvecs, bound_kind = max(proven.upper, found.value), matvecs + proven.matvecs, proven.bound_kind
-        return self._make_answer(found.vectors, found.vectors, found.value, upper, matvecs, bound_kind)
-
 
 class SquaredSharp(RankOneSharp):
     """Base: f = w ||X||^2 with conjugate s^2 / (4w) in s = max(top value, 0), attained by the weight s / (2w)."""
@@ -365,15 +351,8 @@ class SquaredSharp(RankOneSharp):
     scale: float
     """The factor w > 0."""
 
-    @property
-    def degree(self) -> float | None:
-        """The conjugate is quadratic."""
-        return 2.0
-
-    @property
-    def linear(self) -> bool:
-        """The objective is not linear."""
-        return False
+    degree = 2.0
+    linear = False
 
     def weight(self, top: float) -> float:
         """Return s / (2w)."""

@@ -10,16 +10,7 @@ from unipd._util import validate
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
-from unipd.sharp.spectral.base import (
-    LOOSEST_RESIDUAL,
-    SpectralSharp,
-    eigenvalues,
-    excess,
-    is_stronger,
-    warm_start,
-    weights_of,
-)
-from unipd.spectral import certify_eigenvalues
+from unipd.sharp.spectral.base import SpectralSharp, eigenvalues, excess, weights_of
 
 
 class Fantope(SpectralSharp):
@@ -61,20 +52,9 @@ class Fantope(SpectralSharp):
 
     def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
         """Return the projection on the top eigenvectors."""
-        factors = warm_start(start, self.shape)
-        found = self.engine.eigenpairs(
-            direction,
-            self.rank,
-            start=None if factors is None else factors[0],
-            tolerance=LOOSEST_RESIDUAL,
-            value_tolerance=tolerance,
-        )
+        found, upper, matvecs, bound_kind = self._find_top(direction, self.rank, tolerance, start, certify)
         value = float(found.values.sum())
-        upper, matvecs, bound_kind = value + float(found.residuals.sum()), found.matvecs, found.bound_kind
-        if is_stronger(certify, bound_kind):
-            proven = certify_eigenvalues(direction, found.vectors, certify, self.certification, tolerance)
-            upper, matvecs, bound_kind = max(proven.upper, value), matvecs + proven.matvecs, proven.bound_kind
-        atom = LowRank(found.vectors, found.vectors, weights_of(np.ones(self.rank), found.vectors.dtype))
+        atom = LowRank(found.right, found.right, weights_of(np.ones(self.rank), found.right.dtype))
         return SharpAnswer(atom, value, 0.0, excess(upper, value), matvecs, bound_kind)
 
     def final_kind(self, affordable: bool) -> str:

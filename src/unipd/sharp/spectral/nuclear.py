@@ -13,11 +13,11 @@ from unipd._util.printing import short_repr
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.sharp.norm_on_ball import NormOnBall
-from unipd.sharp.spectral.base import SingularSharp, SquaredSharp, singular_values
+from unipd.sharp.spectral.base import RankOneSharp, SquaredSharp, singular_values
 from unipd.sharp.spectral.factors import NuclearNormFactors, SpectralFactors
 
 
-class NuclearBall(SingularSharp):
+class NuclearBall(RankOneSharp):
     """The ball {||X||_* <= r}; [Y]^# = r u v^* from the top singular triple, support r sigma_1(Y).
 
     At Y = 0 the answer is the zero matrix (an atom of weight 0).
@@ -115,7 +115,7 @@ class NuclearNormOnBall(NormOnBall):
         super().__init__(NuclearBall(shape, radius, **options), weight)
 
 
-class NuclearNormSquared(SquaredSharp, SingularSharp):
+class NuclearNormSquared(SquaredSharp):
     """f(X) = w ||X||_*^2 on all matrices; [Y]^# = (sigma_1 / 2w) u v^*, conjugate sigma_1^2 / (4w).
 
     The paper's matrix completion has w = 1/n: X^* = (n sigma_1 / 2) u v^* and conjugate n sigma_1^2 / 4.

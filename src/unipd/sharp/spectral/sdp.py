@@ -28,7 +28,7 @@ from unipd.spectral import (
     top_eigenvalue,
 )
 from unipd.spectral.certify.probabilistic import CERTIFICATE_STREAM
-from unipd.spectral.symmetric import as_dense
+from unipd.spectral.certify.rigorous import as_dense
 
 SMALL_ORDER = 150
 """Largest order at which every call solves a dense eigenvalue problem."""

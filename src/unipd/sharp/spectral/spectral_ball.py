@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from unipd._typing import Array, FloatArray, Shape
+from unipd._typing import Shape
 from unipd._util import validate
 from unipd._util.printing import short_repr
 from unipd.atoms import LowRank, dense
-from unipd.errors import InvalidInput, OracleError
+from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
 from unipd.sharp.lp_ball import LInfBall, LpBall
 from unipd.sharp.power_norm import NormSquared
 from unipd.sharp.spectral.base import SpectralSharp, singular_values, weights_of
 from unipd.spectral import RIGOROUS
-from unipd.spectral.dense import rounding_allowance
-from unipd.spectral.operators import Products
+from unipd.spectral.engine import decompose_dense
+from unipd.spectral.operators import Products, rounding_allowance
+from unipd.spectral.results import Triples
 
 
 class WholeSpectrum(SpectralSharp):
@@ -34,14 +35,9 @@ class WholeSpectrum(SpectralSharp):
         """Exact up to rounding: LAPACK answers."""
         return True
 
-    @staticmethod
-    def decompose(products: Products) -> tuple[Array, FloatArray, Array, float]:
-        """Return U, the singular values, V and the rounding error of each value."""
-        matrix = products.dense()
-        if not np.isfinite(matrix).all():
-            raise OracleError("a product with the direction has entries that are NaN or infinite")
-        left, values, right = np.linalg.svd(matrix, full_matrices=False)
-        return left, values.astype(np.float64), right.conj().T, rounding_allowance(matrix, float(values[0]))
+    def decompose(self, direction: Any) -> Triples:
+        """Return the singular value decomposition; its residuals bound the rounding error of the values."""
+        return decompose_dense(Products(direction), min(self.shape))
 
 
 class SpectralBall(WholeSpectrum):
@@ -80,13 +76,11 @@ class SpectralBall(WholeSpectrum):
 
     def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
         """Return the polar factor; singular vectors of singular values that are only rounding get weight 0."""
-        products = Products(direction)
-        left, values, right, allowance = self.decompose(products)
-        weights = np.where(values > allowance, self.radius, 0.0)
-        atom = LowRank(left, right, weights_of(weights, left.dtype))
-        value = float(np.sum(weights * values))
-        error = self.radius * allowance * values.size
-        return SharpAnswer(atom, value, 0.0, error, products.count, RIGOROUS)
+        found = self.decompose(direction)
+        weights = np.where(found.values > found.residual, self.radius, 0.0)
+        atom = LowRank(found.left, found.right, weights_of(weights, found.left.dtype))
+        error = self.radius * float(found.residuals.sum())
+        return SharpAnswer(atom, float(np.sum(weights * found.values)), 0.0, error, found.matvecs, RIGOROUS)
 
     def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return r times the nuclear norm, without the vectors."""
@@ -146,33 +140,21 @@ class SchattenSquared(WholeSpectrum):
         count = min(self.shape)
         self.values = NormSquared(LInfBall(count) if exponent == math.inf else LpBall(count, exponent), weight)
         self.exponent, self.scale = float(exponent), self.values.weight
+        self.is_strictly_convex = math.isfinite(self.exponent)
 
     def __repr__(self) -> str:
         return f"SchattenSquared(shape={self.shape}, exponent={self.exponent:g}, weight={short_repr(self.scale)})"
 
-    @property
-    def is_strictly_convex(self) -> bool:  # type: ignore[override]
-        """Whether p is finite."""
-        return math.isfinite(self.exponent)
-
-    @property
-    def degree(self) -> float | None:
-        """The conjugate is quadratic."""
-        return 2.0
-
-    @property
-    def linear(self) -> bool:
-        """The objective is not linear."""
-        return False
+    degree = 2.0
+    linear = False
 
     def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
         """Return the sharp point of the singular values with the singular vectors of the direction."""
-        products = Products(direction)
-        left, values, right, allowance = self.decompose(products)
-        found = self.values(values)
-        atom = LowRank(left, right, weights_of(dense(found.atom), left.dtype))
-        error = self.values.value(values + allowance).value - found.value
-        return SharpAnswer(atom, found.value, found.objective, error, products.count, RIGOROUS)
+        found = self.decompose(direction)
+        best = self.values(found.values)
+        atom = LowRank(found.left, found.right, weights_of(dense(best.atom), found.left.dtype))
+        error = self.values.value(found.values + found.residuals).value - best.value
+        return SharpAnswer(atom, best.value, best.objective, error, found.matvecs, RIGOROUS)
 
     def objective(self, x: Any) -> float:
         """Return w ||X||_p^2."""

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,8 @@ import scipy
 from unipd._typing import Array
 from unipd._util import arrays, validate
 from unipd.errors import InvalidInput
-from unipd.spectral.lanczos import divide_by_length, gaussian, length_of
-from unipd.spectral.operators import Gram, Multiplier, Products, exponent_of, finite_bound
+from unipd.spectral.krylov import divide_by_length, gaussian, length_of
+from unipd.spectral.operators import Gram, Products, exponent_of, finite_bound
 from unipd.spectral.results import PROBABILISTIC
 
 
@@ -241,34 +241,8 @@ def certified_upper(
     return bracket(Products(operator, hermitian=True), plan, lambda low, up: up - low <= tolerance, deflate)
 
 
-def certified_norm(
-    operator: Any, steps: int = 150, delta: float = 1e-9, seed: int = 0, *, tolerance: float = 0.0
-) -> Certified:
-    """Bound the largest singular value from above through the Gram matrix of the shorter side.
-
-    Two products per step; parameters as in :func:`certified_upper`.
-
-    Examples
-    --------
-    >>> 4.0 <= certified_norm(np.diag([4.0, 2.0, 1.0])).upper < 4.001
-    True
-    """
-    gram = Gram(Products(operator))
-
-    def enough(low: float, up: float) -> bool:
-        return gram.root(up) - gram.root(low) <= tolerance
-
-    found = bracket(gram, Certification(steps=steps, delta=delta, seed=seed), enough)
-    return root_bracket(gram, found)
-
-
-def root_bracket(gram: Gram, found: Certified) -> Certified:
-    """Return the bracket of the singular value, given that of its square."""
-    return replace(found, upper=finite_bound(gram.root(found.upper)), lower=gram.root(found.lower))
-
-
 def bracket(
-    products: Multiplier,
+    products: Products | Gram,
     plan: Certification,
     enough: Callable[[float, float], bool],
     deflate: Array | None = None,
@@ -294,7 +268,7 @@ def bracket(
 class _Recurrence:
     """Lanczos without reorthogonalisation: the coefficients alpha_j, beta_j of the three-term recurrence."""
 
-    def __init__(self, products: Multiplier, generator: np.random.Generator, deflate: Array | None) -> None:
+    def __init__(self, products: Products | Gram, generator: np.random.Generator, deflate: Array | None) -> None:
         self._products = products
         self._deflate = deflate
         start = self._free(gaussian(generator, (products.shape[0],), products.dtype))

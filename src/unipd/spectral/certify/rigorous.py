@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,14 @@ import scipy
 from unipd._typing import Array
 from unipd._util import validate
 from unipd.errors import InvalidInput, OracleError
-from unipd.spectral.dense import is_small, rounding_allowance
 from unipd.spectral.operators import (
     Products,
     as_operator,
     exponent_of,
     is_explicit,
+    is_small,
     largest_part,
+    rounding_allowance,
     times_power,
     working_dtype,
 )
@@ -123,54 +125,122 @@ def array_of(products: Products) -> Array:
     return np.asarray(matrix.toarray() if scipy.sparse.issparse(matrix) else matrix).astype(products.dtype, copy=False)
 
 
-def is_psd_shifted(matrix: Any, shift: float = 0.0) -> bool:
-    """Whether M + shift I is proven positive semidefinite; False says nothing (or that it is not).
+def cholesky_bound(operator: Any, shift: float) -> float | None:
+    """Return a proved lower bound on the smallest eigenvalue of S when S + shift I factorises, else None.
 
-    Dense matrices: a floating-point Cholesky factorisation of M + (shift - c) I that runs to its end is exact for
-    a matrix at most c away, with c = gamma / (1 - gamma) * trace (Rump, BIT 46, 2006). Sparse matrices: an
-    L D L^* factorisation with D > 0, whose distance to the matrix is then bounded entry by entry.
+    A Cholesky factorisation of B that runs to its end in floating point proves B + E psd for an
+    ||E|| <= gamma tr(B), gamma = (n + 2) u / (1 - (n + 2) u) with u the unit of rounding (Demmel; Rump, 2006);
+    hence lambda_min(S) >= -shift - gamma tr(B), up to the rounding of the diagonal, which is counted too. A sparse S is
+    factorised as L D L^* with D > 0, whose distance to the matrix is then bounded entry by entry.
 
     Parameters
     ----------
-    matrix
-        A Hermitian array or sparse matrix; only its Hermitian part counts.
+    operator
+        S, Hermitian: an array, a sparse matrix, or an operator with ``toarray``.
     shift
         What is added to the diagonal.
 
+    Raises
+    ------
+    InvalidInput
+        If S is not square or not finite.
+
+    See Also
+    --------
+    smallest_eigenpair
+
     Examples
     --------
-    >>> is_psd_shifted(np.diag([1.0, -1.0]), 1.001), is_psd_shifted(np.diag([1.0, -1.0]), 0.999)
-    (True, False)
+    >>> matrix = np.diag([1.0, -2.0])
+    >>> round(cholesky_bound(matrix, 2.5), 6), cholesky_bound(matrix, 1.5)
+    (-2.5, None)
     """
-    amount = validate.number("shift", shift)
-    if scipy.sparse.issparse(matrix):
-        return _sparse_psd(_hermitian_part(matrix.tocsc()), amount)
-    dense = validate.finite_array("matrix", matrix, ndim=2)
-    return _dense_psd(_hermitian_part(dense.astype(np.result_type(dense, np.float64), copy=False)), amount)
+    validate.number("shift", shift)
+    if operator.shape[0] != operator.shape[-1]:
+        raise InvalidInput("operator", "a square matrix", f"shape {operator.shape}")
+    if scipy.sparse.issparse(operator):
+        return -shift if _is_psd_sparse(operator, shift) else None
+    matrix = validate.finite_array("operator", as_dense(operator), ndim=2)
+    shifted, order = matrix.copy(), matrix.shape[0]
+    shifted.flat[:: order + 1] += shift
+    diagonal = np.real(shifted.diagonal()).copy()
+    try:
+        scipy.linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except scipy.linalg.LinAlgError:
+        return None
+    gamma = _gamma(order + 2, matrix.dtype)
+    return -shift - gamma * float(diagonal.sum()) - _EPS * (float(diagonal.max()) + abs(shift)) - _ZERO_MARGIN
 
 
-def rigorous_upper(matrix: Any, estimate: float, resolution: float = 1e-9, attempts: int = 12) -> float:
+@dataclass(frozen=True)
+class SmallestEigenpair:
+    """The smallest eigenvalue of S, its eigenvector, and a proved bound from below."""
+
+    value: float
+    """theta, as computed."""
+    vector: Array
+    """A unit eigenvector."""
+    lower: float
+    """Proved: the smallest eigenvalue is at least this."""
+
+
+def smallest_eigenpair(operator: Any) -> SmallestEigenpair:
+    """Return the smallest eigenpair by a dense eigensolver, with a bound proved by :func:`cholesky_bound`.
+
+    Parameters
+    ----------
+    operator
+        S, symmetric: an array, or an operator with ``toarray``.
+
+    See Also
+    --------
+    cholesky_bound, top_eigenvalue
+
+    Examples
+    --------
+    >>> pair = smallest_eigenpair(np.diag([1.0, -2.0]))
+    >>> round(pair.value, 9), pair.lower <= -2.0
+    (-2.0, True)
+    """
+    matrix = as_dense(operator)
+    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[0, 0])
+    theta = float(values[0])
+    size = float(np.abs(matrix).sum(axis=1).max())
+    margin = max(matrix.shape[0] * _EPS * size, _ZERO_MARGIN)
+    lower = None
+    while lower is None:
+        lower = cholesky_bound(matrix, margin - theta)
+        margin *= 4.0
+    return SmallestEigenpair(theta, vectors[:, 0], lower)
+
+
+def as_dense(operator: Any) -> Array:
+    """Return a Hermitian operator, array or sparse matrix as an array in double precision."""
+    matrix = operator if isinstance(operator, np.ndarray) else operator.toarray()
+    return matrix.astype(np.result_type(matrix, np.float64), copy=False)
+
+
+def rigorous_upper(matrix: Any, estimate: float) -> float:
     """Return a proven upper bound on the largest eigenvalue near an estimate, by factorising t I - M.
 
-    Tries t = estimate + width for widths that grow from ``resolution`` times the size of M by factors of 10; when
+    Tries t = estimate + width for widths that grow from ``_RESOLUTION`` times the size of M by factors of 10; when
     none is proven the Gershgorin bound is returned.
 
-    Examples
-    --------
     >>> 3.0 <= rigorous_upper(np.diag([3.0, 1.0]), 3.0) < 3.0 + 1e-6
     True
     """
     exponent = exponent_of(float(abs(matrix).max()))
     if abs(exponent) > _USUAL:
         scaled, unit = matrix * 2.0**-exponent, 2.0**-exponent
-        return times_power(rigorous_upper(scaled, estimate * unit, resolution, attempts), exponent)
+        return times_power(rigorous_upper(scaled, estimate * unit), exponent)
     ceiling = gershgorin_upper(matrix)
-    width = resolution * max(abs(ceiling), abs(estimate), np.finfo(np.float64).tiny)
-    for _ in range(attempts):
+    width = _RESOLUTION * max(abs(ceiling), abs(estimate), np.finfo(np.float64).tiny)
+    for _ in range(_ATTEMPTS):
         if estimate + width >= ceiling:
             break
-        if is_psd_shifted(-matrix, estimate + width):
-            return estimate + width
+        lower = cholesky_bound(-matrix, estimate + width)
+        if lower is not None:
+            return -lower
         width *= 10.0
     return ceiling
 
@@ -189,27 +259,7 @@ def gershgorin_upper(matrix: Any) -> float:
     return float(reach.max() + 2.0 * matrix.shape[0] * eps * sums.max())
 
 
-def _hermitian_part(matrix: Any) -> Any:
-    if matrix.shape[0] != matrix.shape[1]:
-        raise InvalidInput("matrix", "a square matrix", f"shape {matrix.shape}")
-    return 0.5 * (matrix + matrix.conj().T)
-
-
-def _dense_psd(matrix: Array, shift: float) -> bool:
-    size = matrix.shape[0]
-    gamma = _gamma(size + 2, matrix.dtype)
-    diagonal = np.real(matrix.diagonal()) + shift
-    margin = gamma / (1.0 - gamma) * float(np.abs(diagonal).sum()) + 4.0 * _EPS * float(np.abs(diagonal).max())
-    shifted = matrix.copy()
-    shifted[range(size), range(size)] = diagonal - margin - _UNDERFLOW * size
-    try:
-        scipy.linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
-    except np.linalg.LinAlgError:
-        return False
-    return True
-
-
-def _sparse_psd(matrix: Any, shift: float) -> bool:
+def _is_psd_sparse(matrix: Any, shift: float) -> bool:
     """Factorise M + (shift - margin) I = L D L^* + E and check ||E|| <= margin, widening the margin if need be."""
     shifted = matrix.astype(np.result_type(matrix.dtype, np.float64)) + shift * scipy.sparse.eye_array(matrix.shape[0])
     largest = float(shifted.diagonal().real.max())
@@ -257,8 +307,10 @@ def _factor_error(shifted: Any, margin: float) -> float | None:
 _USUAL = 200
 """Matrices whose largest entry is within 2 to this power (and its inverse) are factorised as they are."""
 _EPS = float(np.finfo(np.float64).eps)
-_UNDERFLOW = 1e-280
-"""Larger than anything that underflow in a factorisation can hide."""
+_RESOLUTION, _ATTEMPTS = 1e-9, 12
+"""The first width tried, relative to the size of the matrix, and how many are."""
+_ZERO_MARGIN = 1e-290
+"""Margin for zero matrices, far above the smallest double."""
 
 
 def _gamma(terms: int, dtype: Any) -> float:

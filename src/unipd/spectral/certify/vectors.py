@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,10 @@ import scipy
 
 from unipd._typing import Array
 from unipd.errors import InvalidInput, OracleError
-from unipd.spectral.certify.probabilistic import Certification, Certified, bracket, root_bracket
+from unipd.spectral.certify.probabilistic import Certification, Certified, bracket
 from unipd.spectral.certify.rigorous import array_of, entries_of, gram_norm_upper, norm_bound, rigorous_upper
-from unipd.spectral.dense import rounding_allowance
-from unipd.spectral.lanczos import length_of
-from unipd.spectral.operators import Gram, Multiplier, Products, frobenius
+from unipd.spectral.krylov import length_of
+from unipd.spectral.operators import Gram, Products, finite_bound, frobenius, rounding_allowance
 from unipd.spectral.results import PROBABILISTIC, RIGOROUS
 
 _DEFAULT = Certification()
@@ -127,9 +127,9 @@ def certify_singular_value(
     products = Products(operator)
     if kind == PROBABILISTIC:
         vector = right if products.shape[1] <= products.shape[0] else left
-        gram = Gram(products)
+        gram = Gram(operator)
         found = _probabilistic(gram, vector, plan, lambda low, up: gram.root(up) - gram.root(low) <= tolerance)
-        return root_bracket(gram, found)
+        return replace(found, upper=finite_bound(gram.root(found.upper)), lower=gram.root(found.lower))
     if kind != RIGOROUS:
         raise InvalidInput("certify", '"probabilistic" or "rigorous"', repr(kind))
     lower = length_of(products.forward(right[:, :1])[:, 0].copy())
@@ -139,7 +139,7 @@ def certify_singular_value(
 
 
 def _probabilistic(
-    products: Multiplier, vectors: Array, plan: Certification, close: Callable[[float, float], bool]
+    products: Products | Gram, vectors: Array, plan: Certification, close: Callable[[float, float], bool]
 ) -> Certified:
     """Bound M on the complement by a deflated run, and join it with what Q knows."""
     before = products.count
@@ -170,20 +170,14 @@ def block_upper_bound(inside: Array, coupling: Array, outside: float) -> float:
     return float(np.linalg.eigvalsh(block)[-count:].sum())
 
 
-def _project(products: Multiplier, vectors: Array) -> tuple[Array, Array]:
+def _project(products: Products | Gram, vectors: Array) -> tuple[Array, Array]:
     """Return Theta = Q^* M Q and T with M Q - Q Theta = W T, W orthonormal, in double precision."""
     wide = np.result_type(products.dtype, np.float64)
     images = products.forward(vectors).astype(wide)
     basis = vectors.astype(wide)
     inside = basis.conj().T @ images
     inside = 0.5 * (inside + inside.conj().T)
-    return inside, _square(np.linalg.qr(images - basis @ inside)[1], len(inside))
-
-
-def _square(triangle: Array, size: int) -> Array:
-    """Return R padded by zero rows, for matrices with fewer rows than columns."""
-    missing = size - triangle.shape[0]
-    return triangle if missing <= 0 else np.vstack([triangle, np.zeros((missing, size), triangle.dtype)])
+    return inside, np.linalg.qr(images - basis @ inside)[1]
 
 
 def _by_norm(operator: Any) -> float:
