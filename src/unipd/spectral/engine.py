@@ -6,12 +6,13 @@ else is a Krylov run (:mod:`unipd.spectral.krylov`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy
 
+from unipd._typing import Shape
 from unipd._util import validate
 from unipd.errors import InvalidInput, OracleError
 from unipd.spectral.krylov import (
@@ -39,6 +40,7 @@ _MOST_STEPS = 640
 """Steps of a compiled run before its first restart, by default: one that has lost nothing yet needs the fewest."""
 _MOST_BYTES = 1 << 25
 """Bytes of both bases up to which a first run may exceed the subspace of a restart."""
+_DOUBLE = np.dtype(np.float64)
 _TYPICAL_WEIGHT = 0.1
 """A random unit vector of length n has at least this / n of its weight on a given vector, three times in four."""
 
@@ -141,7 +143,7 @@ class Engine:
             residuals and gaps; may be a function of the top value.
         """
         products = Products(operator, hermitian=True)
-        stop = self._stop(tolerance, relative, value_tolerance, start is not None, products.shape[1])
+        stop = self._stop(products.shape[1], tolerance, relative, value_tolerance, start is not None)
         return self._solve(products, count, start, stop)
 
     def singular_triples(
@@ -161,67 +163,74 @@ class Engine:
         """
         if relative and self.precision is not None:
             tolerance = min(tolerance, self.precision)
+        rule = (tolerance, relative, value_tolerance, start is not None)
+        if count == 1 and as_operator(operator).has_compiled_run:
+            found = self._compiled_triple(operator, start, *rule)
+            if found is not None:
+                return found
         products = Products(operator)
         wide = products.shape[0] < products.shape[1]
         side = None if start is None else start[0 if wide else 1]
-        stop = self._stop(tolerance, relative, value_tolerance, start is not None, min(products.shape))
         tall = products.transposed() if wide else products
-        found = self._compiled_triple(tall, side, stop) if count == 1 else None
-        found = self._solve(tall, count, side, stop) if found is None else found
-        return replace(found, left=found.right, right=found.left) if wide else found
+        found = self._solve(tall, count, side, self._stop(min(products.shape), *rule))
+        return found.swap_sides() if wide else found
 
-    def makes_dense(self, products: Products) -> bool:
-        """Whether this engine makes the operator dense."""
-        limit = self.array_limit if products.explicit else self.operator_limit
-        return self.solver == "dense" or (self.solver == "auto" and is_small(products.shape, limit))
+    def _makes_dense(self, shape: Shape, limit: int) -> bool:
+        return self.solver == "dense" or (self.solver == "auto" and is_small(shape, limit))
 
     def _solve(self, products: Products, count: int, start: Any, stop: Stop) -> Triples:
         """Return the top of the spectrum of a Hermitian or tall operator, by LAPACK or by a Krylov run."""
         rows = products.shape[1]
         if validate.integer("count", count, minimum=1) > rows:
             raise InvalidInput("count", f"at most {rows}, the rank possible", f"{count}")
-        if self.makes_dense(products):
+        if self._makes_dense(products.shape, self.array_limit if products.explicit else self.operator_limit):
             return decompose_dense(products, count)
         block = min(rows, max(self.block or 1, count))
         first = starting_block(start, rows, block, products.dtype, self.seed, self.mix)
         run = Lanczos if products.hermitian else Bidiagonal
         return run(products, first, self._limits(count, block), self.seed + 1).until_converged(count, stop)
 
-    def _compiled_triple(self, products: Products, start: Any, stop: Stop) -> Triples | None:
-        """Return the top triple of a tall operator by a compiled run.
+    def _compiled_triple(self, operator: Any, start: Any, *rule: Any) -> Triples | None:
+        """Return the top triple by a compiled run.
 
-        Returns None for operators without one, for engines that make them dense or use blocks, and for starts that
+        Between the products of a method its data has left the processor's cache, and a line of Python costs ten times
+        what it seems to. Returns None for engines that make the operator dense or use blocks, and for starts that
         :func:`~unipd.spectral.krylov.starting_block` must validate.
         """
-        operator, (rows, columns), dtype = products.operator, products.shape, products.dtype
-        if not as_operator(operator).has_compiled_run or self.block not in (None, 1) or self.makes_dense(products):
+        shape, dtype, length = operator.shape, operator.dtype, min(operator.shape)
+        if self.block not in (None, 1) or self._makes_dense(shape, self.operator_limit):
             return None
-        random = random_columns(columns, 1, np.dtype(np.float64), self.seed)[:, 0]
-        if start is not None and not _is_real_block(start, columns):
-            return None
-        first = random if start is None else start[:, 0]
+        wide, random = shape[0] < shape[1], random_columns(length, 1, _DOUBLE, self.seed)[:, 0]
+        first, mix = random, 0.0
+        if start is not None:
+            side, mix = start[0 if wide else 1], self.mix
+            fits = isinstance(side, np.ndarray) and side.ndim == 2 and side.shape[0] == length and side.shape[1] > 0
+            if not fits or side.dtype.kind != "f":
+                return None
+            first = side[:, 0]
         limits, steps = self._limits(1, 1), self.subspace or 0
         if self.subspace is None:
             limits = Limits(_SUBSPACE, self.max_products)
-            steps = min(_MOST_STEPS, _MOST_BYTES // ((rows + columns) * dtype.itemsize))
-        run = CompiledBidiagonalization(operator, products.is_adjoint, max(steps, limits.subspace))
-        precision, mix = ROUNDING * float(np.finfo(dtype).eps), 0.0 if start is None else self.mix
+            steps = min(_MOST_STEPS, _MOST_BYTES // (sum(shape) * dtype.itemsize))
+        run, stop = CompiledBidiagonalization(operator, wide, max(steps, limits.subspace)), self._stop(length, *rule)
+        precision = ROUNDING * float(np.finfo(dtype).eps)
         found = run.triple((first.astype(dtype), random, mix), limits.products, stop, precision)
         if run.unfit:
             return None
         if found is None:
-            products.count = run.made
-            return continue_run(run, products, stop, limits, self.seed + 1)
-        top, residual, left, right = found
-        numbers = np.array((top, residual + precision * top))
-        return Triples(numbers[:1], left[:, None], right[:, None], numbers[1:], run.made, RESIDUAL, True)
+            triples = continue_run(run, stop, limits, self.seed + 1)
+        else:
+            top, residual, left, right = found
+            numbers = np.array((top, residual + precision * top))
+            triples = Triples(numbers[:1], left[:, None], right[:, None], numbers[1:], run.made, RESIDUAL, True)
+        return triples.swap_sides() if wide else triples
 
     def _limits(self, count: int, block: int) -> Limits:
         """Return the sizes of a run for ``count`` pairs with this block size."""
         subspace = max(self.subspace, count + 2 * block + 2) if self.subspace else max(40, count + 8 * block)
         return Limits(subspace, self.max_products)
 
-    def _stop(self, tolerance: float, relative: bool, value: ValueTolerance, warm: bool, rows: int) -> Stop:
+    def _stop(self, rows: int, tolerance: float, relative: bool, value: ValueTolerance, warm: bool) -> Stop:
         """Return the stopping rule for vectors of length ``rows``, from a warm or a random start."""
         allowed = validate.nonnegative("tolerance", tolerance)
         if value is not None and not callable(value):
@@ -229,12 +238,6 @@ class Engine:
         weight = _TYPICAL_WEIGHT / rows * ((self.mix / (1.0 + self.mix)) ** 2 if warm else 1.0)
         absolute, share = (0.0, allowed) if relative else (allowed, 0.0)
         return Stop(absolute, share, value, self.missed_eigenvalue_guard, weight)
-
-
-def _is_real_block(start: Any, rows: int) -> bool:
-    """Whether a start is columns of real numbers, of this length."""
-    is_block = isinstance(start, np.ndarray) and start.ndim == 2 and start.shape[0] == rows and start.shape[1] > 0
-    return is_block and start.dtype.kind == "f"
 
 
 def decompose_dense(products: Products, count: int) -> Triples:

@@ -586,9 +586,10 @@ class CompiledBidiagonalization:
             goals[ALLOWED] = allowed
 
 
-def continue_run(
-    compiled: CompiledBidiagonalization, products: Products, stop: Stop, limits: Limits, seed: int
-) -> Triples:
+def continue_run(compiled: CompiledBidiagonalization, stop: Stop, limits: Limits, seed: int) -> Triples:
     """Continue a compiled run that has not reached its goals: restart it, or replace a vector that vanishes."""
+    products = Products(compiled.operator)
+    products = products.transposed() if compiled.adjoint else products
+    products.count = compiled.made
     run = Bidiagonal(products, compiled.bases[1][:1].T, limits, seed)
     return run.until_converged(1, stop, run.resume(compiled) if compiled.known else None)

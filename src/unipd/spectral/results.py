@@ -77,3 +77,8 @@ class Triples:
     def upper(self) -> float:
         """Upper bound on the largest value."""
         return self.value + self.residual
+
+    def swap_sides(self) -> Triples:
+        """Return the triples of the adjoint."""
+        rest = (self.residuals, self.matvecs, self.bound_kind, self.converged)
+        return Triples(self.values, self.right, self.left, *rest)
