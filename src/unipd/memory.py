@@ -229,16 +229,12 @@ def certificate_bytes(problem: Problem, oracle: Any) -> int:
     plan: Certification | None = oracle.certification
     if plan is None or min(oracle.shape) > plan.dense_limit:
         return 0
-    item = np.result_type(problem.dtype, np.float64).itemsize
-    gram = (_SQUARES * min(oracle.shape) ** 2 + 2 * min(BLOCK_ENTRIES, math.prod(oracle.shape))) * item
-    if _knows_entries(problem):
-        return gram
-    whole = is_small(oracle.shape, plan.dense_limit) or oracle.certify == RIGOROUS
-    return gram + _WHOLE * math.prod(oracle.shape) * item if whole else 0
-
-
-def _knows_entries(problem: Problem) -> bool:
-    return not _has_cost(problem.sharp) and problem.map.has_adjoint_entries
+    item, entries = np.result_type(problem.dtype, np.float64).itemsize, math.prod(oracle.shape)
+    gram = _SQUARES * min(oracle.shape) ** 2 + 2 * min(BLOCK_ENTRIES, entries)
+    if problem.map.has_adjoint_entries and not _has_cost(problem.sharp):
+        return gram * item
+    is_whole = is_small(oracle.shape, plan.dense_limit) or oracle.certify == RIGOROUS
+    return (gram + _WHOLE * entries) * item if is_whole else 0
 
 
 def _has_cost(oracle: Any) -> bool:
@@ -382,13 +378,15 @@ def _require_room_for_dense(problem: Problem) -> None:
     needed, available = forecast(problem, "dense").primal, available_memory()
     if needed > available:
         sets, item = _sets(problem.sharp), problem.dtype.itemsize
-        sparse = any(_atom_bytes(part, item) < math.prod(part.shape) * item for part in sets)
+        is_sparse = any(_atom_bytes(part, item) < math.prod(part.shape) * item for part in sets)
+        smaller = {
+            'tracker="atoms" (the atoms with their weights)': is_sparse,
+            'tracker="lowrank" or "sketch" (factors)': any(map(_is_matrix, sets)),
+            'tracker="image" (A x only)': True,
+        }
         raise MemoryForecastError(
             f"x of shape {problem.sharp.shape} as an array needs {size_text(needed)} (three copies), "
-            f"{size_text(available)} are available: use "
-            + ('tracker="atoms" (the atoms with their weights), ' if sparse else "")
-            + ('tracker="lowrank" or "sketch" (factors), ' if any(map(_is_matrix, sets)) else "")
-            + ('or tracker="image" (A x only)' if sparse else 'tracker="image" (A x only)')
+            f"{size_text(available)} are available: use {', or '.join(name for name in smaller if smaller[name])}"
         )
 
 
@@ -400,9 +398,10 @@ def require_room_for_run(problem: Problem, tracker: Any = "image", workspace: in
     limit = memory_limit()
     if limit is None and workspace is None:
         return
-    known = isinstance(tracker, str) and tracker != "auto"
-    matrices = any(map(_is_matrix, _sets(problem.sharp)))
-    part = forecast(problem, tracker if known else "lowrank" if matrices and workspace is None else "image")
+    if not isinstance(tracker, str) or tracker == "auto":
+        has_matrices = any(map(_is_matrix, _sets(problem.sharp)))
+        tracker = "lowrank" if has_matrices and workspace is None else "image"
+    part = forecast(problem, tracker)
     needed = part.total - part.map if workspace is None else workspace + part.dual + part.certificate
     held, available = resident_memory(), available_memory()
     if limit is not None and held + needed > limit:
@@ -483,16 +482,14 @@ def as_tracker(tracker: Tracker | str, problem: Problem) -> Tracker:
     if tracker == "auto":
         small = forecast(problem, "dense").primal <= _SHARE_OF_MEMORY * available_memory()
         return Dense() if small and not _is_matrix_set(problem.sharp) else AtomList()
-    if tracker == "image":
-        return ImageOnly()
-    if tracker == "atoms":
-        return AtomList()
-    if tracker == "dense":
-        _require_room_for_dense(problem)
-        return Dense()
     if tracker in ("lowrank", "sketch"):
         return _matrix_tracker(tracker, problem)
-    raise InvalidInput("tracker", f"one of auto, {', '.join(TRACKERS)} or a tracker", repr(tracker))
+    plain = {"image": ImageOnly, "atoms": AtomList, "dense": Dense}
+    if tracker not in plain:
+        raise InvalidInput("tracker", f"one of auto, {', '.join(TRACKERS)} or a tracker", repr(tracker))
+    if tracker == "dense":
+        _require_room_for_dense(problem)
+    return plain[tracker]()
 
 
 def tracker_name(tracker: Tracker) -> str:
@@ -503,15 +500,15 @@ def tracker_name(tracker: Tracker) -> str:
     """
     if isinstance(tracker, HasAtoms):
         return "atoms"
-    names: dict[type[Any], str] = {
+    if isinstance(tracker, ByBlock):
+        return ", ".join(map(tracker_name, tracker.trackers))
+    names: Any = {
         Dense: "dense",
         ImageOnly: "image",
         Fixed: "factors",
         LowRankTracker: "lowrank",
         SketchTracker: "sketch",
     }
-    if isinstance(tracker, ByBlock):
-        return ", ".join(map(tracker_name, tracker.trackers))
     return names.get(type(tracker), type(unwrap(tracker)).__name__)
 
 
@@ -526,15 +523,9 @@ def _matrix_tracker(tracker: str, problem: Problem) -> Tracker:
 
 def _tracker_of(tracker: str, oracle: OracleDefaults, dtype: Any) -> Tracker:
     """Return the tracker of a matrix; its points have the trace of xbar where X fixes the trace."""
-    rows, columns = oracle.shape
     factors = oracle.factors() if oracle.hermitian else None
     fixed = factors is not None and factors.fixed_trace is not None
     if tracker == "lowrank":
-        return LowRankTracker(min(LOWRANK_LIMIT, rows, columns), trace_correction=fixed)
-    return SketchTracker(
-        (rows, columns),
-        SKETCH_RANK,
-        hermitian=bool(oracle.hermitian),
-        dtype=dtype,
-        trace_correction=fixed,
-    )
+        return LowRankTracker(min(LOWRANK_LIMIT, *oracle.shape), trace_correction=fixed)
+    is_hermitian = bool(oracle.hermitian)
+    return SketchTracker(oracle.shape, SKETCH_RANK, hermitian=is_hermitian, dtype=dtype, trace_correction=fixed)

@@ -197,7 +197,8 @@ def read_graph(source: Source, *, form: str = "auto", limits: Limits | None = No
     if header is None and form == "rudy":
         raise FileFormatError(name, "expected the numbers of nodes and edges", line)
     if header is not None:
-        rows, lines = _rows(rest, name)
+        parts = [read_table(text, _LAYOUT, name, number) for text, number in rest or [(b"", 0)]]
+        rows, lines = (np.concatenate(column) for column in zip(*parts, strict=True))
         if form == "rudy" or _fits(header, rest, rows):
             return _rudy(header, rows, lines, name, line, bounds)
     return _edge_list([(first + b"\n", line), *rest], name)
@@ -217,16 +218,8 @@ def _first_line(stream: io.BufferedReader, name: str) -> tuple[bytes, int]:
 def _header(first: bytes) -> tuple[float, float] | None:
     """Return (nodes, edges) when the line can be a rudy header."""
     found = parse_numbers(first.translate(PLAIN))
-    if found is None or found.size != 2 or np.any(found != np.floor(found)) or found[0] < 1 or found[1] < 0:
-        return None
-    return float(found[0]), float(found[1])
-
-
-def _rows(rest: list[tuple[bytes, int]], name: str) -> tuple[Array, IntArray]:
-    parts = [read_table(text, _LAYOUT, name, line) for text, line in rest]
-    rows = np.concatenate([part[0] for part in parts] or [np.zeros((0, 3))])
-    lines = np.concatenate([part[1] for part in parts] or [np.zeros(0, np.int64)])
-    return rows, lines
+    is_header = found is not None and found.size == 2 and np.all(found == np.floor(found)) and np.all(found >= (1, 0))
+    return (float(found[0]), float(found[1])) if found is not None and is_header else None
 
 
 def _fits(header: tuple[float, float], rest: list[tuple[bytes, int]], rows: Array) -> bool:
@@ -244,9 +237,8 @@ def _rudy(header: tuple[float, float], rows: Array, lines: IntArray, name: str, 
         hint = ' (if this line is an edge, give form="edges", in the shell --form edges)'
         raise FileFormatError(name, f"{edges:.15g} edges are declared and {len(rows)} follow{hint}", line)
     ends = rows[:, :2]
-    require_rows(
-        np.all((ends >= 1) & (ends <= nodes), axis=1), lines, name, f"a node is not between 1 and {nodes:.15g}"
-    )
+    inside = np.all((ends >= 1) & (ends <= nodes), axis=1)
+    require_rows(inside, lines, name, f"a node is not between 1 and {nodes:.15g}")
     require_rows(np.all(ends == np.floor(ends), axis=1), lines, name, "a node is not a whole number")
     require_rows(np.isfinite(rows[:, 2]), lines, name, "the weight is not finite")
     first, second = ends.astype(np.int64).T - 1
@@ -261,7 +253,10 @@ def _edge_list(parts: list[tuple[bytes, int]], name: str) -> Graph:
         if len(tokens) not in (2, 3):
             raise FileFormatError(name, f"expected two nodes and perhaps a weight, got {len(tokens)} words", line)
         ends.extend(number.setdefault(token, len(number)) for token in tokens[:2])
-        weights.append(_weight(tokens[2], name, line) if len(tokens) == 3 else 1.0)
+        weight = parse_number(tokens[2]) if len(tokens) == 3 else 1.0
+        if weight is None or not math.isfinite(weight):
+            raise FileFormatError(name, f"{quote_token(tokens[2])} is not a finite weight", line)
+        weights.append(weight)
         if len(weights) % _LOOK == 0:
             require_room(name, _LOOK * _EDGE_BYTES)
     labels, place = _sort_labels([token.decode("utf-8", "backslashreplace") for token in number])
@@ -286,13 +281,6 @@ def _data_lines(parts: list[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
             data = raw.strip()
             if data and data[0] not in _COMMENTS:
                 yield data, start + offset
-
-
-def _weight(token: bytes, name: str, line: int) -> float:
-    value = parse_number(token)
-    if value is None or not math.isfinite(value):
-        raise FileFormatError(name, f"{quote_token(token)} is not a finite weight", line)
-    return value
 
 
 def as_graph(value: Any, *, nodes: int | None = None, weight: str = "weight") -> Graph:

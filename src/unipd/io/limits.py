@@ -82,10 +82,12 @@ def check_compression(name: str, given: int, compressed: int, limits: Limits) ->
 class _BoundedStream(io.RawIOBase):
     """A raw stream that counts its bytes and raises at the limits."""
 
-    def __init__(self, source: Any, file: Any, name: str, limits: Limits, line_limit: int | None = None) -> None:
+    def __init__(
+        self, source: Any, file: Any, name: str, limits: Limits, line_limit: int | None = None, *, is_text: bool = True
+    ) -> None:
         super().__init__()
-        self._source, self._file = source, file
-        self._name, self._limits, self._line_limit = name, limits, line_limit
+        self._source, self._file, self._name, self._limits = source, file, name, limits
+        self._line_limit, self._is_text = line_limit, is_text
         self._given, self._next_look = 0, _LOOK
         self._lines, self._line_bytes = 0, 0
         self._most = limits.text_bytes
@@ -109,7 +111,8 @@ class _BoundedStream(io.RawIOBase):
         if self._given >= self._next_look:
             self._next_look = self._given + _LOOK
             require_room(self._name, _RESERVE, f"reading on after {size_text(self._given)}")
-        self._check_lines(data)
+        if self._is_text:
+            self._check_lines(data)
         buffer[: len(data)] = data
         return len(data)
 
@@ -124,13 +127,6 @@ class _BoundedStream(io.RawIOBase):
         self._line_bytes = len(data) - end - 1 + (self._line_bytes if end < 0 else 0)
         if self._line_limit is not None and self._line_bytes > self._line_limit:
             raise FileFormatError(self._name, f"a line is longer than {self._line_limit} bytes", self._lines + 1)
-
-
-class _PackedStream(_BoundedStream):
-    """The same for bytes that are compressed or binary, which have no lines."""
-
-    def _check_lines(self, data: bytes) -> None:
-        pass
 
 
 def _is_measured(file: Any) -> bool:
@@ -158,30 +154,28 @@ def open_bounded(
     name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "<stream>")
     name = name if isinstance(name, str) else "<stream>"
     with open_to_read(source) if isinstance(source, (str, os.PathLike)) else nullcontext(source) as file:
-        yield _open_stream(file, name, limits or Limits(), line_limit, is_checked, is_text), name
 
+        def bounded(content: Any, *, is_text: bool = is_text) -> _BoundedStream:
+            return _BoundedStream(content, file, name, limits or Limits(), line_limit, is_text=is_text)
 
-def _open_stream(
-    file: BinaryIO, name: str, limits: Limits, line_limit: int | None, is_checked: bool, is_text: bool
-) -> io.BufferedReader:
-    content = _BoundedStream if is_text else _PackedStream
-    if not file.seekable():  # a pipe is read to its end, so that one can go back in it
-        begin = file.read(len(_GZIP))
-        kind = _PackedStream if begin == _GZIP else content
-        file = io.BytesIO(begin + io.BufferedReader(kind(file, file, name, limits, line_limit), _PIECE).read())
-    start = file.tell()
-    magic = file.read(len(_GZIP))
-    file.seek(start)
-    if magic != _GZIP:
-        if name.lower().endswith(".gz"):
-            raise FileFormatError(name, "not a gzip file, although its name ends in .gz")
-        return io.BufferedReader(content(file, file, name, limits, line_limit), _PIECE)
-    first, second = (gzip.GzipFile(fileobj=file, mode="rb") for _ in range(2))
-    checked, piece = content(first, file, name, limits, line_limit), bytearray(_PIECE)
-    while not is_checked and checked.readinto(piece):
-        pass
-    file.seek(start)
-    return io.BufferedReader(content(second, file, name, limits, line_limit), _PIECE)
+        if not file.seekable():  # a pipe is read to its end, so that one can go back in it
+            begin = file.read(len(_GZIP))
+            rest = io.BufferedReader(bounded(file, is_text=is_text and begin != _GZIP), _PIECE).read()
+            file = io.BytesIO(begin + rest)
+        start = file.tell()
+        magic = file.read(len(_GZIP))
+        file.seek(start)
+        if magic != _GZIP:
+            if name.lower().endswith(".gz"):
+                raise FileFormatError(name, "not a gzip file, although its name ends in .gz")
+            yield io.BufferedReader(bounded(file), _PIECE), name
+            return
+        first, second = (gzip.GzipFile(fileobj=file, mode="rb") for _ in range(2))
+        checked, piece = bounded(first), bytearray(_PIECE)
+        while not is_checked and checked.readinto(piece):
+            pass
+        file.seek(start)
+        yield io.BufferedReader(bounded(second), _PIECE), name
 
 
 def read_bounded(

@@ -19,7 +19,7 @@ from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.limits import DamagedArchive, read_arrays
 from unipd.methods import Certificate, Counts, State
 from unipd.run import Result
-from unipd.run.checkpoint.codec import Packer, unpack
+from unipd.run.checkpoint.codec import Packer, check_types, unpack
 from unipd.run.checkpoint.file import is_checkpoint, package_versions
 from unipd.run.history import COLUMNS, LARGEST, History, reorder_columns
 from unipd.run.result import ProblemFacts, problem_facts
@@ -31,8 +31,6 @@ FORMAT = 4
 _KIND = "unipd result"
 _APART = ("problem", "state", "history", "versions", "saved")
 """Fields of a result that its header does not hold, or holds elsewhere."""
-_PLAIN: dict[str, Any] = {"float": (float, int), "int": int, "str": str, "bool": bool, "dict[str, Any]": dict}
-"""Types that are checked when a result is read, as the dataclasses spell them."""
 
 
 def save(
@@ -88,7 +86,7 @@ def save(
     if not isinstance(result, Result):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput("result", "a Result", validate.describe_type(result))
     for name, value in {"settings": settings, "extras": extras}.items():
-        if not isinstance(value, (Mapping, type(None))):
+        if not isinstance(value, Mapping | None):
             raise InvalidInput(name, "a dictionary", repr(value))
     target = Path(validate.path("path", path))
     if target.suffix != ".npz":
@@ -159,20 +157,11 @@ def load(path: str | os.PathLike[str]) -> Result:
         content["facts"] = ProblemFacts(**content["facts"])
         history = History(reorder_columns(unpack(header["history"], arrays), header["columns"]))
         result = Result(**content, history=history, versions=header["versions"], saved=header["saved"])
-        for part in (result, result.counts, result.facts):
-            _check_types(part)
+        for part in (result, result.counts, content["facts"]):
+            check_types(type(part), vars(part))
         return replace(result, state=_read_state(result, unpack(header.get("state"), arrays)))
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise FileFormatError(str(path), f"the header does not match the arrays ({error})") from error
-
-
-def _check_types(record: Any) -> None:
-    """Raise ValueError for a plain field of a dataclass that holds a value of another type."""
-    for field in fields(record):
-        expected = _PLAIN.get(str(field.type).removesuffix(" | None"))
-        value = getattr(record, field.name)
-        if expected is not None and not (isinstance(value, expected) or (value is None and "None" in str(field.type))):
-            raise ValueError(f"{field.name} is {validate.describe_type(value)}, not {field.type}")
 
 
 def _header(result: Result, packer: Packer) -> dict[str, Any]:

@@ -262,6 +262,15 @@ class LiveServer:
         return answer
 
 
+_HEADERS = {
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
 class _Handler(BaseHTTPRequestHandler):
     timeout = 5
     server_version = "unipd"
@@ -286,16 +295,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, status: HTTPStatus, body: bytes = b"", kind: str = "text/plain; charset=utf-8") -> None:
         body = body or f"{status.phrase}\n".encode()
         self.send_response(status)
-        headers = {
-            "Content-Type": kind,
-            "Content-Length": str(len(body)),
-            "Content-Security-Policy": "frame-ancestors 'none'",
-            "Cache-Control": "no-store",
-            "Cross-Origin-Resource-Policy": "same-origin",
-            "Referrer-Policy": "no-referrer",
-            "X-Content-Type-Options": "nosniff",
-        }
-        for name, value in headers.items():
+        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **_HEADERS}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)

@@ -384,25 +384,22 @@ def _panel_traces(runs: Sequence[Mapping[str, Any]], key: str, place: int) -> li
     """Return the curve of every run in one panel, and the theorem's bounds that belong there."""
     number, traces = "" if place == 0 else str(place + 1), list[dict[str, Any]]()
     for index, run in enumerate(runs):
-        look: dict[str, Any] = {
-            "color": COLOURS[index % len(COLOURS)],
-            "dash": _DASHES[index // len(COLOURS) % len(_DASHES)],
-        }
-        lines = [(escape(run["name"], quote=False), f"run{index}", run["curves"].get(key), {**look, "width": 2})]
+        colour, dash = COLOURS[index % len(COLOURS)], _DASHES[index // len(COLOURS) % len(_DASHES)]
+        lines: list[tuple[str, str, Any, dict[str, Any]]] = []
+        if key in run["curves"]:
+            look = {"color": colour, "dash": dash, "width": 2}
+            lines.append((escape(run["name"], quote=False), f"run{index}", run["curves"][key], look))
         if run["bound"] and run["bound"]["panel"] == key:
-            label = "theorem's bound (an estimate)"
-            lines.append((label, "theorem", run["bound"]["values"], {**look, "width": 1.3, "dash": "dash"}))
+            look = {"color": colour, "dash": "dash", "width": 1.3}
+            lines.append(("theorem's bound (an estimate)", "theorem", run["bound"]["values"], look))
         for name, group, values, line in lines:
-            if values is None:
-                continue
             shown = [value if value is None or value > 0.0 or key == "exponent" else LEAST for value in values]
-            is_short = len(shown) < 10
             traces.append({
                 "name": name,
                 "legendgroup": group,
                 "meta": {"run": index},
                 "y": shown,
-                "mode": "lines+markers" if is_short else "lines",
+                "mode": "lines+markers" if len(shown) < 10 else "lines",
                 "line": line,
                 "xaxis": f"x{number}",
                 "yaxis": f"y{number}",

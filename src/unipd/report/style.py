@@ -171,8 +171,7 @@ def set_horizontal(axes: Any, positions: Sequence[FloatArray], xscale: str, *, w
     """Set scale, limits and ticks of the horizontal axis; ``whole`` for counts."""
     if xscale not in SCALES:
         raise InvalidInput("xscale", f"one of {', '.join(SCALES)}", repr(xscale))
-    low = min(float(np.nanmin(position)) for position in positions)
-    high = max(float(np.nanmax(position)) for position in positions)
+    low, high = (float(end(np.concatenate(positions))) for end in (np.nanmin, np.nanmax))
     if xscale == "log" or (xscale == "auto" and 0.0 < _SPAN * low <= high):
         low = low if low > 0 else max(high, 1.0) * 1e-4
         axes.set_xscale("log")

@@ -68,16 +68,9 @@ class Trace:
 
     def summary(self) -> dict[str, Any]:
         """Return the figures at the end of the run."""
-        last = {name: float(self.history[name][-1]) for name in ("iteration", "seconds", "objective", "gap", "matvecs")}
-        return {
-            "method": self.name,
-            "iterations": int(last["iteration"]),
-            "seconds": last["seconds"],
-            "objective": last["objective"],
-            "gap": last["gap"],
-            "matvecs": int(last["matvecs"]),
-            "trials_per_iteration": self.trials,
-        }
+        figures = {name: float(self.history[name][-1]) for name in ("seconds", "objective", "gap")}
+        counts = {"iterations": len(self.history), "matvecs": int(self.history["matvecs"][-1])}
+        return {"method": self.name, **counts, **figures, "trials_per_iteration": self.trials}
 
 
 def run_trace(

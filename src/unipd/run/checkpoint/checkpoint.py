@@ -31,13 +31,7 @@ from unipd.status import Status
 
 DEFAULT_INTERVAL = "60s"
 """How often a checkpoint is written."""
-_EXPECTED = 'an interval such as "60s", "5m", "1h", "10it", or a number of seconds'
-_SECONDS = {
-    **dict.fromkeys(("", "s", "sec", "seconds"), 1.0),
-    **dict.fromkeys(("m", "min", "minutes"), 60.0),
-    **dict.fromkeys(("h", "hours"), 3600.0),
-}
-_ITERATIONS = ("it", "iteration", "iterations")
+_SECONDS = {"": 1, "s": 1, "sec": 1, "seconds": 1, "m": 60, "min": 60, "minutes": 60, "h": 3600, "hours": 3600}
 
 
 @dataclass(frozen=True)
@@ -57,11 +51,11 @@ class Every:
         match = re.fullmatch(r"\s*([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([a-z]*)\s*", str(text))
         with contextlib.suppress(ValueError, OverflowError):  # "1.2.3", or infinitely many iterations
             number, unit = (float(match[1]), match[2]) if match else (math.nan, "")
-            if unit in _ITERATIONS and number == int(number) >= 1:
+            if unit in ("it", "iteration", "iterations") and number == int(number) >= 1:
                 return Every(iterations=int(number))
             if unit in _SECONDS and math.isfinite(number):
                 return Every(seconds=number * _SECONDS[unit])
-        raise InvalidInput("every", _EXPECTED, repr(text))
+        raise InvalidInput("every", 'an interval such as "60s", "5m", "1h", "10it", or a number of seconds', repr(text))
 
     def due(self, seconds: float, iterations: int) -> bool:
         """Whether to write, given the seconds and iterations since the last time.
@@ -178,14 +172,11 @@ class RunRecord:
         except (UnboundedOracle, MemoryError, OSError):
             raise
         except Exception as error:
-            if isinstance(error, OracleError) and self._runs_user_code:
+            runs_user_code = is_user_supplied(self._problem.sharp) or is_user_supplied(self._problem.map)
+            if isinstance(error, OracleError) and runs_user_code:
                 raise
             problem = f"this version cannot resume from the checkpoint ({type(error).__name__}: {error})"
             raise unusable(self._checkpoint.path, problem) from error
-
-    @property
-    def _runs_user_code(self) -> bool:
-        return is_user_supplied(self._problem.sharp) or is_user_supplied(self._problem.map)
 
     def record_iteration(self, snapshot: Snapshot) -> None:
         """Note the state after an iteration, and write the file when it is due."""

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
+import itertools
 import math
-import types
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
@@ -118,14 +117,15 @@ def register(
     return kind
 
 
-_PLAIN: dict[Any, Any] = {
+_PLAIN: dict[str, Any] = {
     "int": (int, np.integer),
     "float": (int, float, np.number),
     "bool": (bool, np.bool_),
     "str": str,
+    "dict[str, Any]": dict,
     "Array": np.ndarray,
     "FloatArray": np.ndarray,
-    "Status | None": (Status, types.NoneType),
+    "Status": Status,
     "Atom": (np.ndarray, SparsePoint, LowRank, Blocks),
     "Certificate": Certificate,
     "Counts": Counts,
@@ -138,10 +138,17 @@ def _fields_of(value: Any) -> Fields:
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
-def _make_dataclass(kind: Any, content: Fields) -> Any:
+def check_types(kind: Any, content: Fields) -> None:
+    """Raise ValueError for a plain field of a dataclass that holds a value of another type."""
     for field in fields(kind):
-        if field.name in content and not isinstance(content[field.name], _PLAIN.get(field.type, object)):
-            raise ValueError(f"{field.name} of {kind.__name__} is of type {type(content[field.name]).__name__}")
+        annotation = str(field.type).removesuffix(" | None")
+        value, may_be_none = content.get(field.name), field.name not in content or annotation != field.type
+        if not (isinstance(value, _PLAIN.get(annotation, object)) or (value is None and may_be_none)):
+            raise ValueError(f"{field.name} of {kind.__name__} is of type {type(value).__name__}")
+
+
+def _make_dataclass(kind: Any, content: Fields) -> Any:
+    check_types(kind, content)
     return kind(**content)
 
 
@@ -228,9 +235,6 @@ class Packer:
             return value
         if isinstance(value, float):
             return value if math.isfinite(value) else {"$float": str(value)}
-        return self._pack_container(value, name)
-
-    def _pack_container(self, value: Any, name: str | None) -> Any:
         if isinstance(value, complex):
             return {"$complex": [self.pack(value.real), self.pack(value.imag)]}
         if isinstance(value, bytes):
@@ -239,18 +243,19 @@ class Packer:
             return str(value)
         if isinstance(value, np.dtype):
             return {"$dtype": value.str}
-        if type(value) is tuple:
-            return {"$tuple": self._pack_parts(enumerate(value), name)}
-        if type(value) is list:
-            return self._pack_parts(enumerate(value), name)
+        return self._pack_container(value, name)
+
+    def _pack_container(self, value: Any, name: str | None) -> Any:
+        if type(value) in (tuple, list):
+            parts = self._pack_parts(enumerate(value), name)
+            return {"$tuple": parts} if type(value) is tuple else parts
         if isinstance(value, Mapping):
             if all(isinstance(key, str) and not key.startswith("$") for key in value):
                 return dict(zip(value, self._pack_parts(value.items(), name), strict=True))
             return {"$dict": [[self.pack(key), self.pack(part, name)] for key, part in value.items()]}
         recipe = recipe_of(value, name)
-        content = recipe.take(value)
-        if self._for_result:
-            content = {field: part for field, part in content.items() if field not in recipe.spare}
+        spare = recipe.spare if self._for_result else ()
+        content = {field: part for field, part in recipe.take(value).items() if field not in spare}
         packed = dict(zip(content, self._pack_parts(content.items(), name), strict=True))
         return {"$object": [recipe.name, recipe.version, packed]}
 
@@ -262,17 +267,13 @@ class Packer:
             raise InvalidInput(name or "checkpoint", "arrays of numbers or strings", f"dtype {array.dtype}")
         place = self._places.get(id(array))
         if place is None:
-            place = len(self.arrays) if name is None else self._unused_name(name)
+            place = len(self.arrays) if name is None else name
+            copies = itertools.count(2)
+            while place in self.arrays:
+                place = f"{name}~{next(copies)}"
             self._places[id(array)] = place
             self.arrays[place] = array
         return place
-
-    def _unused_name(self, name: str) -> str:
-        unique, copies = name, 1
-        while unique in self.arrays:
-            copies += 1
-            unique = f"{name}~{copies}"
-        return unique
 
 
 def unpack(
@@ -339,11 +340,12 @@ def _make_atom_list(content: Fields) -> AtomList:
 
 _SKETCH = ("_range", "_check", "_corange", "trace", "_empty")
 """What a sketch collects; its Gaussian matrices are drawn again from the seed."""
+_ARGUMENTS = ("shape", "rank", "seed", "hermitian", "dtype", "trace_correction")
 
 
 def _take_sketch(tracker: SketchTracker) -> Fields:
-    arguments = {name: getattr(tracker, name) for name in inspect.signature(SketchTracker).parameters}
-    return {**arguments, "collected": {name: vars(tracker)[name] for name in _SKETCH}}
+    collected = {name: vars(tracker)[name] for name in _SKETCH}
+    return {**{name: getattr(tracker, name) for name in _ARGUMENTS}, "collected": collected}
 
 
 def _make_sketch(content: Fields) -> SketchTracker:
