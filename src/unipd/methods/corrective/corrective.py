@@ -30,7 +30,7 @@ from unipd.methods.base import (
 from unipd.methods.corrective.dual_master import solve_dual_master
 from unipd.methods.corrective.linear_master import EARLY, LinearModel
 from unipd.methods.corrective.master import solve_master
-from unipd.methods.corrective.model import FEW_ATOMS, Bundle, known_point
+from unipd.methods.corrective.model import FEW_ATOMS, Bundle, KnownAtom, known_atoms
 from unipd.methods.corrective.splitting_master import Splitting
 from unipd.methods.universal.common import initial_smoothness, least_smoothness
 from unipd.problem import Problem
@@ -223,8 +223,7 @@ class Corrective:
         weights = np.append(warm.weights, np.zeros(len(idle)))
         order = np.argsort(-weights, kind="stable")[: memory - 1]
         atoms = [(*warm.atoms, *idle)[place] for place in order]
-        with oracle_errors:
-            points = [known_point(problem, warm.dual, atom) for atom in atoms]
+        points = known_atoms(problem, atoms)
         bundle = first.bundle.at(np.zeros(1)).with_atoms(problem, *points, weights=weights[order].tolist())
         bundle = bundle if bundle.conic else bundle.at(bundle.weights / bundle.weights.sum())
         return replace(
@@ -285,7 +284,7 @@ class Corrective:
             smoothness=max(smoothness, least),
             dual_step=norm(dual - state.dual),
             # 4: prune the bundle, and add the new atoms
-            bundle=add_atoms(problem, bundle, (point, *others), memory),
+            bundle=add_atoms(problem, bundle, dual, (point, *others), memory),
             centre=dual if is_serious else state.centre,
             centre_value=value if is_serious else state.centre_value,
             null_steps=null_steps,
@@ -314,18 +313,19 @@ def solve_masters(
     if linear is not None and state.iteration >= linear.first_iteration:
         if linear.penalty == 0.0:
             linear = linear.with_penalty(problem, state.dual, bundle.objective())
-        point = linear.solve(problem)
-        if point is not None:
-            return Bundle.of(problem, point, by_block=bundle.by_block), point.dual, linear, None
+        solution = linear.solve(problem)
+        if solution is not None:
+            return Bundle.of(problem, solution[0], by_block=bundle.by_block), solution[1], linear, None
         linear = None
     if bundle.gram is None:
         return *solve_dual_master(problem, bundle, centre, state.smoothness, state.eps), linear, None
-    return *solve_master(problem, bundle, centre, state.smoothness, MASTER_SHARE * state.eps), linear, None
+    is_warm, tolerance = state.iteration == 0, MASTER_SHARE * state.eps
+    return *solve_master(problem, bundle, centre, state.smoothness, tolerance, is_warm=is_warm), linear, None
 
 
 def price_atoms(
     problem: Problem, bundle: Bundle, dual: Array, tolerance: float, most: int
-) -> tuple[DualPoint, list[DualPoint]]:
+) -> tuple[DualPoint, list[KnownAtom]]:
     """Call the oracle at lam; return its answer, and up to ``most`` vertices above the model where they cost little."""
     start: Any = None if bundle.by_block else bundle.atoms[-1]
     if bundle.by_block or not problem.map.has_cheap_images:
@@ -339,7 +339,7 @@ def price_atoms(
 
 def price_vertices(
     problem: Problem, dual: Array, direction: Array, count: int, above: float = -math.inf
-) -> list[DualPoint]:
+) -> list[KnownAtom]:
     """Return the ``count`` best vertices for the direction -A^* lam, best first, each with its image and f.
 
     Only vertices whose cut at lam is higher than ``above`` are returned; none when the oracle cannot price them.
@@ -347,11 +347,11 @@ def price_vertices(
     >>> import numpy as np, unipd
     >>> problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), np.zeros(3), "=")
     >>> lam = np.array([2.0, 1.0, 3.0])
-    >>> [point.value for point in price_vertices(problem, lam, -lam, 3, above=-2.5)]
+    >>> [float(known.image @ -lam) for known in price_vertices(problem, lam, -lam, 3, above=-2.5)]
     [-1.0, -2.0]
     """
     vertices = problem.sharp.best_vertices(direction, count, above - inner(dual, problem.b)) or []
-    return [known_point(problem, dual, atom) for atom in vertices]
+    return known_atoms(problem, vertices)
 
 
 def recertify(problem: Problem, certificate: Certificate, tolerance: float) -> tuple[Certificate, Counts]:
@@ -363,12 +363,14 @@ def recertify(problem: Problem, certificate: Certificate, tolerance: float) -> t
     return replace(certificate, dual_bound=-math.inf).update_bound(problem, point), Counts(1, 0, point.matvecs)
 
 
-def add_atoms(problem: Problem, bundle: Bundle, points: tuple[DualPoint, ...], memory: int) -> Bundle:
+def add_atoms(
+    problem: Problem, bundle: Bundle, dual: Array, points: tuple[DualPoint | KnownAtom, ...], memory: int
+) -> Bundle:
     """Prune the bundle to make room for new atoms, then add them, the best one first."""
     if bundle.by_block:  # one point has an atom per block
-        return bundle.prune(memory - 1, points[0].dual).with_atoms(problem, points[0])
+        return bundle.prune(memory - 1, dual).with_atoms(problem, points[0])
     points = points[: max(1, memory // 4)]
-    return bundle.prune(memory - len(points), points[0].dual).with_atoms(problem, *points)
+    return bundle.prune(memory - len(points), dual).with_atoms(problem, *points)
 
 
 def atoms_to_keep(bundle: Bundle, in_use: int) -> int:

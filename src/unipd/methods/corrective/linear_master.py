@@ -24,7 +24,7 @@ import scipy
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.atoms import Blocks, SparsePoint, dense
 from unipd.dual import DualPoint
-from unipd.methods.corrective.model import known_point
+from unipd.methods.corrective.model import KnownAtom, known_atoms
 from unipd.problem import Problem
 
 MANY_ROWS = 200
@@ -67,7 +67,7 @@ class LinearModel:
         )
         return LinearModel(first_iteration=EARLY if is_early else LATE).with_atoms(problem, point)
 
-    def with_atoms(self, problem: Problem, *points: DualPoint) -> LinearModel:
+    def with_atoms(self, problem: Problem, *points: DualPoint | KnownAtom) -> LinearModel:
         """Return the model with the entries that these atoms use."""
         used, starts = [self.support], _starts(problem)
         for point in points:
@@ -81,15 +81,15 @@ class LinearModel:
         price = problem.scale(objective) / (float(np.abs(problem.b).max()) or 1.0) / problem.b.size
         return replace(self, penalty=_PENALTY_GROWTH * max(largest, price))
 
-    def advance(self, problem: Problem, is_infeasible: bool, *points: DualPoint) -> LinearModel | None:
+    def advance(self, problem: Problem, is_infeasible: bool, *points: DualPoint | KnownAtom) -> LinearModel | None:
         """Return the model with more atoms; where they bring nothing new, with a larger penalty, or None if exact."""
         larger = self.with_atoms(problem, *points)
         if self.penalty == 0.0 or larger.support.size > self.support.size:
             return larger
         return replace(self, penalty=_PENALTY_GROWTH * self.penalty) if is_infeasible else None
 
-    def solve(self, problem: Problem) -> DualPoint | None:
-        """Return lam with x as its atom; None where HiGHS finds no solution."""
+    def solve(self, problem: Problem) -> tuple[KnownAtom, Array] | None:
+        """Return x as an atom, and lam; None where HiGHS finds no solution."""
         solution = self._minimize(problem)
         if solution is None:
             return None
@@ -99,7 +99,7 @@ class LinearModel:
             entries = x[inside]
             points.append(SparsePoint(oracle.shape, places[entries > 0.0], entries[entries > 0.0]))
         atom = Blocks(tuple(points)) if problem.sharp.block_oracles else points[0]
-        return known_point(problem, dual, atom)
+        return known_atoms(problem, [atom])[0], dual
 
     def _split(self, problem: Problem) -> Iterator[tuple[Any, slice, IntArray]]:
         """Yield the oracle of every block, where its entries are in the support, and which of its entries they are."""

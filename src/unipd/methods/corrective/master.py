@@ -115,9 +115,15 @@ class Master:
 
 
 def solve_master(
-    problem: Problem, bundle: Bundle, centre: Array, smoothness: float, tolerance: float = 0.0
+    problem: Problem,
+    bundle: Bundle,
+    centre: Array,
+    smoothness: float,
+    tolerance: float = 0.0,
+    *,
+    is_warm: bool = False,
 ) -> tuple[Bundle, Array]:
-    """Return the bundle at its optimal weights, and their multiplier.
+    """Return the bundle at its optimal weights, and their multiplier, which ``is_warm`` says has the centre's signs.
 
     A coupling that is given by the signs of lam needs one quadratic program. Elsewhere Newton steps end at rounding, or
     when one predicts a decrease of at most ``tolerance``. The last step, too, is shortened where a curvature that
@@ -126,7 +132,7 @@ def solve_master(
     master = Master.of(problem, bundle, centre, smoothness)
     signs = problem.coupling.dual_signs
     if signs is not None and smoothness > 0.0:
-        weights = _minimize_signed(master, np.broadcast_to(signs, problem.dual_shape).reshape(-1))
+        weights = _minimize_signed(master, np.broadcast_to(signs, problem.dual_shape).reshape(-1), is_warm)
         dual = master.dual(bundle.residual_at(problem, weights))
         return bundle.at(weights), dual.astype(problem.dtype, copy=False)
     point = first = master.at(bundle.weights)
@@ -137,7 +143,7 @@ def solve_master(
     return bundle.at(point.weights), point.dual.astype(problem.dtype, copy=False)
 
 
-def _minimize_signed(master: Master, signs: FloatArray) -> FloatArray:
+def _minimize_signed(master: Master, signs: FloatArray, is_warm: bool) -> FloatArray:
     """Return the optimal weights where K = {0} in the rows with sign 0, and an orthant of this sign in the others.
 
     With r = B w and the multiplier lam_c of a row, the former have <lam_c, r> + ||r||^2 / (2M), the latter
@@ -150,10 +156,12 @@ def _minimize_signed(master: Master, signs: FloatArray) -> FloatArray:
     if limited.size:
         units, equal = math.sqrt(step) * signs[limited], np.flatnonzero(signs == 0.0)
         rows, offset = units[:, None] * columns[limited], master.smoothness * units * price[limited]
+        prices = units * centre[limited]
+        is_active = prices > 0.0 if is_warm and prices.any() else rows @ bundle.weights + offset > 0.0
         if bundle.sums is not None:  # rows that no weights make positive would only set the size of rounding errors
             reached = sum((np.where(group > 0, rows, -np.inf).max(axis=1) for group in bundle.sums), offset) > 0.0
-            rows, offset = rows[reached], offset[reached]
-        limits = rows, offset
+            rows, offset, is_active = rows[reached], offset[reached], is_active[reached]
+        limits = rows, offset, is_active
         columns, price = columns[equal], price[equal]
         gram = columns.T @ columns
     linear = bundle.cost_gradient(zero) + price @ columns
@@ -236,16 +244,17 @@ def minimize_quadratic(
     start: FloatArray,
     *,
     sums: FloatArray | None,
-    limits: tuple[FloatArray, FloatArray] | None = None,
+    limits: tuple[FloatArray, FloatArray, Array] | None = None,
 ) -> FloatArray:
     """Return argmin of 1/2 w'Hw + q'w over w >= 0 and, where there are ``sums``, S w = 1.
 
-    With ``limits`` (C, p) the function has a third term, 1/2 ||max(C w + p, 0)||^2. The rows of S are the indicators of
+    With ``limits`` (C, p, a) the function has a third term, 1/2 ||max(C w + p, 0)||^2, and a says which of its rows are
+    likely to be positive at the solution. The rows of S are the indicators of
     disjoint groups that make up all of w: one row is the simplex, several are a product of simplices. The start is
     feasible.
 
-    A primal active-set method: solve on the free entries, for the rows of C w + p that are positive now; step as far as
-    the signs of w and of the other rows allow, drop the entry that blocks, or count the row, and let in the entries
+    A primal active-set method: solve on the free entries, for the rows of C w + p that count as positive; step as far
+    as the signs of w and of the other rows allow, drop the entry that blocks, or count the row, and let in the entries
     with the most negative reduced costs. Where the solution cut off at zero is better than the point at which the step
     is blocked, it is taken instead, and many entries leave at once. H may be singular: a ridge far below rounding of
     the data turns flat directions into long steps, which end where they are blocked.
@@ -254,14 +263,14 @@ def minimize_quadratic(
     array([0.25, 0.75])
     """
     size = linear.size
-    rows, offset = (np.zeros((0, size)), np.zeros(0)) if limits is None else limits
+    rows, offset, active = (np.zeros((0, size)), np.zeros(0), np.zeros(0, bool)) if limits is None else limits
     squares = np.abs(np.diag(hessian)) + np.einsum("ij,ij->j", rows, rows)
     scale = max(float(squares.max(initial=0.0)), 1e-200)
     if sums is not None:  # weights have no unit: a zero Hessian is compared with the linear term
         scale = max(scale, float(np.abs(linear).max()))
     program = _Program(hessian + (RIDGE * scale) * np.eye(size), linear, rows, offset, sums)
     largest = np.abs(rows).max(axis=1, initial=0.0)
-    weights, free, active = start.copy(), start > 0, program.excess(start) > 0.0
+    weights, free, active = start.copy(), start > 0, active.copy()
     entering = np.zeros(0, np.intp)
     most = size  # entries that may enter at once
     for _ in range(20 * (size + offset.size) + 50):
@@ -319,7 +328,8 @@ def _shorten_step(
     negative, above = places[target < 0.0], np.flatnonzero(crossing)
     rows = program.rows[above]
     distances = np.maximum(-(rows @ weights) - program.offset[above], 0.0)
-    ratios = np.append(weights[negative] / -step[negative], distances / (rows @ step))
+    crossings = np.divide(distances, rows @ step, out=np.zeros_like(distances), where=distances > 0.0)
+    ratios = np.append(weights[negative] / -step[negative], crossings)
     first = int(np.argmin(ratios))
     nearest, cut = np.maximum(weights + ratios[first] * step, 0.0), np.maximum(weights + step, 0.0)
     if first < negative.size:

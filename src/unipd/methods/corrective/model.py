@@ -18,9 +18,9 @@ import scipy
 
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
-from unipd.dual import DualPoint, dual_point, image_of
+from unipd.dual import DualPoint, image_of, oracle_errors
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, Tracker
+from unipd.protocols import Tracker
 from unipd.trackers import ByBlock, Combination
 from unipd.trackers.atoms import vertex_key
 
@@ -86,6 +86,16 @@ class Columns:
         return scipy.sparse.csc_array((self.entries, self.places, self.ends), shape=(self.rows, self.ends.size - 1))
 
 
+class KnownAtom(NamedTuple):
+    """An atom of X with what the bundle needs of it; a dual point has the same three."""
+
+    atom: Any
+    image: Array
+    """A x."""
+    objective: float
+    """f(x)."""
+
+
 class _Entry(NamedTuple):
     """An atom that enters the bundle."""
 
@@ -132,7 +142,7 @@ class Bundle:
     """Whether the last master was solved to its tolerance."""
 
     @staticmethod
-    def of(problem: Problem, point: DualPoint, *, by_block: bool | None = None) -> Bundle:
+    def of(problem: Problem, point: DualPoint | KnownAtom, *, by_block: bool | None = None) -> Bundle:
         """Return the bundle of one atom; of one per block, where the problem has blocks and ``by_block`` allows it."""
         by_block = has_blocks(problem) if by_block is None else by_block
         count = len(point.atom.parts) if by_block else 1
@@ -181,7 +191,9 @@ class Bundle:
 
     # Atoms that enter and leave
 
-    def with_atoms(self, problem: Problem, *points: DualPoint, weights: Sequence[float] | None = None) -> Bundle:
+    def with_atoms(
+        self, problem: Problem, *points: DualPoint | KnownAtom, weights: Sequence[float] | None = None
+    ) -> Bundle:
         """Return the bundle with more atoms, of weight zero or, in one block, of these weights.
 
         An atom already there is not repeated: its weight grows.
@@ -195,12 +207,12 @@ class Bundle:
                 if place == len(totals):
                     entries.append(self._entry(problem, point, block, atom))
                     totals.append(0.0)
-                if weights is not None:
+                if weights:
                     totals[place] += weights[number] * (math.sqrt(max(point.objective, 0.0)) if self.conic else 1.0)
         larger = self._append(entries) if entries else self
-        return larger if weights is None else larger.at(np.array(totals))
+        return larger.at(np.array(totals)) if weights else larger
 
-    def _entry(self, problem: Problem, point: DualPoint, block: int, atom: Any) -> _Entry:
+    def _entry(self, problem: Problem, point: DualPoint | KnownAtom, block: int, atom: Any) -> _Entry:
         image, cost = point.image, point.objective
         if self.by_block:
             image, cost = evaluate_block(problem, block, atom)
@@ -409,10 +421,22 @@ def has_blocks(problem: Problem) -> bool:
     return supported and all(part.degree != 2.0 for part in oracles)
 
 
-def known_point(problem: Problem, dual: Array, atom: Any) -> DualPoint:
-    """Return the cut of an atom of X at lam, <lam, b - A x> - f(x) <= g(lam); its certified error is unknown."""
-    answer = SharpAnswer(atom, 0.0, problem.sharp.objective(atom), math.inf)
-    return dual_point(problem, dual, answer, image_of(problem, atom))
+def known_atoms(problem: Problem, found: Sequence[Any]) -> list[KnownAtom]:
+    """Return atoms of X with their images and costs; sparse ones are mapped together where A gives its columns."""
+    images: list[Array] | None = None
+    if all(isinstance(atom, atoms.SparsePoint) and atom.indices.size > 0 for atom in found) and found:
+        with oracle_errors:
+            columns = problem.map.columns(np.concatenate([atom.indices for atom in found]))
+            if isinstance(columns, np.ndarray):
+                starts = np.cumsum([0, *(atom.indices.size for atom in found[:-1])])
+                parts = columns * np.concatenate([atom.values for atom in found])
+                joined = np.add.reduceat(parts, starts, axis=1).T.astype(problem.dtype, order="C", copy=False)
+                images = [image.reshape(problem.dual_shape) for image in joined]
+    if images is None:
+        images = [image_of(problem, atom) for atom in found]
+    with oracle_errors:
+        costs = [problem.sharp.objective(atom) for atom in found]
+    return [KnownAtom(*parts) for parts in zip(found, images, costs, strict=True)]
 
 
 def evaluate_block(problem: Problem, block: int, atom: Any) -> tuple[Array, float]:
