@@ -19,8 +19,8 @@ from unipd import MaxIterations, Problem, couplings, maps, sharp, solve
 from unipd.apps.learning import CutFunction
 from unipd.couplings import CouplingBase, Ellipsoid
 from unipd.io import Graph
+from unipd.maps import CostAndConstraintsMap, Entries, ReducedMap, Reflection, SdpMap
 from unipd.maps.pauli import OutcomeMap
-from unipd.maps.sdp import CostAndConstraintsMap, Entries, ReducedMap, Reflection, SdpMap
 from unipd.protocols import Adapted, MapDefaults, OracleDefaults, is_user_supplied
 from unipd.sharp.spectral import BalancedNuclearNormSquared, BoundedTrace, FixedTrace, SdpCost, TraceSquared
 from unipd.spectral import Engine

@@ -16,9 +16,8 @@ import pytest
 import scipy.sparse as sp
 
 from unipd._util import lazy
-from unipd.maps.sdp import row_products
-from unipd.methods.factored import remove_radial_part
-from unipd.methods.factored.trust_region import project_groups, project_rows, take_step, update_direction
+from unipd.maps import row_products
+from unipd.methods.factored import project_groups, project_rows, remove_radial_part, take_step, update_direction
 from unipd.spectral import csr_block, csr_three_term, lanczos_steps, remove_component
 
 N, R = 40, 5

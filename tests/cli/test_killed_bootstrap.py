@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from unipd.apps.tomography.error_bars import read_replicates, replicates_file
+from unipd.apps.tomography import read_replicates, replicates_file
 
 REPLICATES = 40
 COMMAND = (sys.executable, "-m", "unipd", "tomography", "--simulate", "mixed", "--qubits", "2", "--shots", "300")

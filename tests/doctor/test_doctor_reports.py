@@ -6,9 +6,8 @@ import pytest
 import unipd
 from doctor.broken_parts import GENERATOR, REAL, MatrixMap, change_oracle, failed_checks
 from unipd import atoms, couplings, doctor, sharp
-from unipd.doctor import check, check_installation, check_memory, check_scaling
+from unipd.doctor import check, check_installation, check_memory, check_scaling, random_like, rearrange
 from unipd.doctor import installation as installed
-from unipd.doctor.report import random_like, rearrange
 from unipd.errors import InvalidInput
 from unipd.maps import SMALL_ORDER, row_norms_of
 from unipd.protocols import SharpAnswer

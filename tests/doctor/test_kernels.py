@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.doctor.installation import JOBS
+from unipd.doctor import JOBS
 
 SMALL = 1000
 """Entries up to which NumPy replaces kernels here: smaller jobs, for the sake of loops in Python."""

@@ -10,7 +10,7 @@ from unipd import couplings, sharp
 from unipd.errors import InvalidInput
 
 pytest.importorskip("cvxpy")
-from unipd.interop.cvxpy_models import reference, to_cvxpy
+from unipd.interop import reference, to_cvxpy
 
 RANDOM = np.random.default_rng(0)
 A = RANDOM.standard_normal((4, 9))

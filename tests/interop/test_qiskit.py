@@ -12,9 +12,9 @@ from unipd.apps.tomography import (
     as_state,
     random_mixed,
     random_pure,
+    sample_bases,
     simulate_counts,
 )
-from unipd.apps.tomography.simulation import sample_bases
 from unipd.errors import InvalidInput, UnipdError
 from unipd.interop import qiskit as bridge
 

@@ -11,17 +11,18 @@ from unipd.maps import (
     BlockMap,
     Composed,
     DenseMatrix,
+    Entries,
     Identity,
     InnerProducts,
     OperatorSum,
     RankOneMeasurements,
     SampledMatrix,
     Sampling,
+    SdpMap,
     Stacked,
     TwoSidedMap,
     frobenius_bound,
 )
-from unipd.maps.sdp import Entries, SdpMap
 from unipd.protocols import is_user_supplied
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unipd.errors import InvalidInput
-from unipd.maps.sdp import Entries, SdpMap, SymmetricOperator
+from unipd.maps import Entries, SdpMap, SymmetricOperator
 from unipd.spectral import cholesky_bound, smallest_eigenpair
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unipd.errors import OracleError
-from unipd.maps.sdp import Entries, SdpMap, SymmetricOperator
+from unipd.maps import Entries, SdpMap, SymmetricOperator
 from unipd.spectral import has_compiled_lanczos, top_eigenvalue
 
 

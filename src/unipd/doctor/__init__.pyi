@@ -8,3 +8,6 @@ from unipd.doctor.problem import check_memory as check_memory
 from unipd.doctor.problem import check_scaling as check_scaling
 from unipd.doctor.report import Check as Check
 from unipd.doctor.report import Report as Report
+from unipd.doctor.report import random_like
+from unipd.doctor.report import rearrange
+from unipd.doctor.installation import JOBS

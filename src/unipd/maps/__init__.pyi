@@ -28,3 +28,9 @@ from unipd.maps.compose import TwoSidedMap as TwoSidedMap
 from unipd.maps.base import SMALL_ORDER
 from unipd.maps.sampling import checksum
 from unipd.maps.sampling_kernels import golub_kahan_partial_steps
+from unipd.maps.sdp import row_products
+from unipd.maps.sdp import Entries
+from unipd.maps.sdp import CostAndConstraintsMap
+from unipd.maps.sdp import Reflection
+from unipd.maps.sdp import SymmetricOperator
+from unipd.maps.sdp import ReducedMap

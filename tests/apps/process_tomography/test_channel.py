@@ -8,6 +8,7 @@ from qiskit.circuit.library import CCXGate, CXGate, iSwapGate
 from unipd.apps.process_tomography import (
     GATES,
     KrausDescent,
+    KrausFactors,
     QuantumChannel,
     as_channel,
     make_channel,
@@ -15,7 +16,6 @@ from unipd.apps.process_tomography import (
     random_channel,
     simulate_process,
 )
-from unipd.apps.process_tomography.descent import KrausFactors
 from unipd.errors import InvalidInput
 
 

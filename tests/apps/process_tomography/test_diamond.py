@@ -7,12 +7,13 @@ import qiskit.quantum_info as qi
 from unipd.apps.process_tomography import (
     as_channel,
     diamond_distance,
+    dual_program,
+    iterate_states,
     make_channel,
     noisy_channel,
     random_channel,
     random_unitary,
 )
-from unipd.apps.process_tomography.diamond import dual_program, iterate_states
 from unipd.errors import InvalidInput
 
 

@@ -12,6 +12,7 @@ from unipd.apps.process_tomography import (
     UndeterminedChannel,
     all_preparations,
     as_channel,
+    basis_effects,
     counts_data,
     expectation_data,
     make_channel,
@@ -22,7 +23,6 @@ from unipd.apps.process_tomography import (
     random_unitary,
     simulate_process,
 )
-from unipd.apps.process_tomography.data import basis_effects
 from unipd.apps.tomography import QuantumState, all_bases, random_bases, simulate_counts
 from unipd.errors import InvalidInput, UnipdError
 

@@ -11,7 +11,7 @@ from unipd import SDP, Status, certify
 from unipd.apps.graphs import maxcut_program, theta_program
 from unipd.apps.sdp import Block, SdpData, find_combination
 from unipd.errors import InvalidInput
-from unipd.maps.sdp import Entries
+from unipd.maps import Entries
 
 
 def solve_by_cvxpy(program):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from unipd.apps.sdp import SDP, Block, SdpData, bound_from_diagonals, data_from_sdpa
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
-from unipd.maps.sdp import Entries
+from unipd.maps import Entries
 from unipd.methods.factored import find_groups
 
 

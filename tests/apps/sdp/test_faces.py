@@ -3,7 +3,7 @@
 import numpy as np
 
 from unipd.apps.sdp import SdpData, find_face
-from unipd.maps.sdp import CostAndConstraintsMap, Entries, Reflection, SdpMap
+from unipd.maps import CostAndConstraintsMap, Entries, Reflection, SdpMap
 
 
 def test_face_multiplier_keeps_its_promise():

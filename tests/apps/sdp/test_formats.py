@@ -12,7 +12,7 @@ from unipd import SDP
 from unipd.apps.sdp import Block, SdpData
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem, SedumiProblem, read_sdpa, read_sedumi, write_sdpa, write_sedumi
-from unipd.maps.sdp import Entries
+from unipd.maps import Entries
 
 DIMACS = {"torusg3-8": 483.4095e5, "toruspm3-8-50": 527.808663, "hamming_7_5_6": 128 / 3, "hamming_9_8": 224.0}
 """Published optima, up to the sign; the weights of torusg3-8 are whole numbers in the file, 10^5 times the others."""

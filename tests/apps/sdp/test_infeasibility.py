@@ -10,7 +10,7 @@ import unipd
 from apps.sdp.checks import check, reference
 from unipd import Status
 from unipd.apps.sdp import SDP, Block, SdpData, find_ray, find_separation, measure_margins
-from unipd.maps.sdp import Entries
+from unipd.maps import Entries
 from unipd.report import describe_certificate
 from unipd.run import summary_rows
 

@@ -29,7 +29,7 @@ from unipd.apps.sdp import (
     solver,
 )
 from unipd.errors import InvalidInput, MissingExtra
-from unipd.maps.sdp import Entries
+from unipd.maps import Entries
 from unipd.run import MaxIterations, MaxOracleCalls, MaxSeconds, RemainingBudget, stop_on_signals
 
 

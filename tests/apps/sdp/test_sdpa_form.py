@@ -11,7 +11,7 @@ import scipy.linalg
 from unipd import Status
 from unipd.apps.sdp import SDP, data_from_sdpa
 from unipd.io import SdpaProblem, read_sdpa
-from unipd.maps.sdp import SdpMap
+from unipd.maps import SdpMap
 from unipd.spectral import smallest_eigenpair
 
 real_data = pytest.mark.skipif("UNIPD_DATA" not in os.environ, reason="UNIPD_DATA does not point to the real instances")

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from unipd.apps.tomography import (
+    RESAMPLING,
     Noise,
     PauliTomography,
     QuantumState,
@@ -16,13 +17,13 @@ from unipd.apps.tomography import (
     as_state,
     bootstrap,
     ghz,
+    interval_of,
     random_mixed,
     random_pure,
     residual_noise,
     simulate,
     simulate_counts,
 )
-from unipd.apps.tomography.error_bars import RESAMPLING, interval_of
 from unipd.errors import InvalidInput
 
 

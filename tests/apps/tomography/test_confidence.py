@@ -10,20 +10,18 @@ from unipd.apps.tomography import (
     PauliTomography,
     TooFewMeasurements,
     all_bases,
+    as_observable,
     as_state,
+    calibrate_excess,
+    confidence_region,
     ghz,
+    is_identified,
     random_mixed,
     random_pure,
     simulate,
     simulate_counts,
-    state_range,
-)
-from unipd.apps.tomography.confidence import (
-    as_observable,
-    calibrate_excess,
-    confidence_region,
-    is_identified,
     smallest_value,
+    state_range,
 )
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import PauliMap

@@ -11,15 +11,18 @@ from unipd.apps.tomography import (
     Noise,
     QuantumState,
     all_bases,
+    all_signed_sums,
     as_counts,
     estimate_paulis,
     ghz,
+    histogram_of,
     outcome_probabilities,
+    pool_estimates,
     random_bases,
     random_mixed,
     simulate_counts,
+    supports_by_weight,
 )
-from unipd.apps.tomography.counts import all_signed_sums, histogram_of, pool_estimates, supports_by_weight
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import OutcomeMap, walsh_hadamard
 

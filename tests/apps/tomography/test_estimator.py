@@ -10,24 +10,24 @@ import pytest
 
 import unipd
 from unipd.apps.tomography import (
+    SOLVER_OPTIONS,
     DoubtfulMeasurements,
+    FitSettings,
     Noise,
     PauliTomography,
     TooFewMeasurements,
     all_bases,
     as_counts,
     choose_paulis,
+    fit_counts,
     ghz,
+    noise_level_of,
     random_mixed,
     random_pure,
     simulate,
     simulate_counts,
     standard_errors,
 )
-from unipd.apps.tomography.estimator import SOLVER_OPTIONS
-from unipd.apps.tomography.fit import fit_counts
-from unipd.apps.tomography.model import FitSettings
-from unipd.apps.tomography.objectives import noise_level_of
 from unipd.errors import InvalidInput, UnipdError
 
 from . import naive

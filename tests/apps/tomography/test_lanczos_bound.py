@@ -6,8 +6,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 import unipd
-from unipd.apps.tomography import Noise, simulate
-from unipd.apps.tomography.projected import Projected, bound_by_lanczos, is_large_operator
+from unipd.apps.tomography import Noise, Projected, bound_by_lanczos, is_large_operator, simulate
 from unipd.couplings import LeastSquares
 from unipd.maps.pauli import PauliMap
 from unipd.sharp import Spectrahedron

@@ -13,18 +13,18 @@ from unipd.apps.tomography import (
     all_bases,
     as_confusion,
     as_counts,
+    call_dense_oracle,
     correct_readout,
     ghz,
+    histogram_of,
     outcome_probabilities,
     random_bases,
     random_mixed,
     random_pure,
+    sample_bases,
     simulate_counts,
     w_state,
 )
-from unipd.apps.tomography.counts import histogram_of
-from unipd.apps.tomography.fixed_rank import call_dense_oracle
-from unipd.apps.tomography.simulation import sample_bases
 from unipd.dual import evaluate
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io import read_pauli_data

@@ -17,11 +17,11 @@ from unipd.apps.tomography import (
     all_bases,
     depolarize,
     ghz,
+    is_noisy,
+    largest_step,
     simulate,
     simulate_counts,
 )
-from unipd.apps.tomography.fit import largest_step
-from unipd.apps.tomography.objectives import is_noisy
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import PauliMap

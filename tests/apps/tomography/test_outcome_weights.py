@@ -5,19 +5,20 @@ import pytest
 
 from unipd import Status
 from unipd.apps.tomography import (
+    LEAST_COUNT,
+    Histogram,
     Noise,
     PauliTomography,
     all_bases,
+    fit_counts,
     ghz,
+    multinomial_variance,
     outcome_probabilities,
     outcome_problem,
     random_mixed,
     random_pure,
     simulate_counts,
 )
-from unipd.apps.tomography.counts import Histogram
-from unipd.apps.tomography.fit import fit_counts
-from unipd.apps.tomography.objectives import LEAST_COUNT, multinomial_variance
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import OutcomeMap
 from unipd.run import MaxIterations

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unipd
-from unipd.apps.tomography.projected import Projected, Projection, compress_points, orthonormalize_against
+from unipd.apps.tomography import Projected, Projection, compress_points, orthonormalize_against
 from unipd.atoms import LowRank
 from unipd.couplings import LeastSquares, Logistic, WeightedLeastSquares
 from unipd.errors import InvalidInput

@@ -6,18 +6,18 @@ import pytest
 import unipd
 from unipd import Status
 from unipd.apps.tomography import (
+    FixedRank,
     Noise,
     PauliTomography,
     UndeterminedState,
     all_bases,
+    parameter_count,
     random_bases,
     random_mixed,
     random_pure,
     simulate,
     simulate_counts,
 )
-from unipd.apps.tomography.fixed_rank import FixedRank
-from unipd.apps.tomography.measurements import parameter_count
 from unipd.errors import InvalidInput
 
 

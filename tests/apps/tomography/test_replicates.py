@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from unipd import Checkpoint
-from unipd.apps.tomography import Noise, PauliTomography, all_bases, ghz, simulate, simulate_counts
-from unipd.apps.tomography.error_bars import read_replicates, replicates_file
+from unipd.apps.tomography import (
+    Noise,
+    PauliTomography,
+    all_bases,
+    ghz,
+    read_replicates,
+    replicates_file,
+    simulate,
+    simulate_counts,
+)
 from unipd.errors import FileFormatError
 from unipd.run import interruption
 from unipd.run.checkpoint import CheckpointWarning

@@ -15,9 +15,9 @@ from unipd.apps.tomography import (
     outcome_probabilities,
     random_mixed,
     random_pure,
+    read_terms,
     simulate_counts,
 )
-from unipd.apps.tomography.shadows import read_terms
 from unipd.errors import InvalidInput
 
 

@@ -11,13 +11,13 @@ from unipd.apps.tomography import (
     as_paulis,
     choose_paulis,
     ghz,
+    identifying_count,
     measurement_count,
     random_mixed,
     shot_variance,
     simulate,
     standard_errors,
 )
-from unipd.apps.tomography.measurements import identifying_count
 from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.io import PauliData
 from unipd.memory import estimate_state_bytes

@@ -7,9 +7,18 @@ import scipy.sparse as sp
 
 from unipd.atoms import LowRank, SparsePoint
 from unipd.cluster import Ranks, distribute, idle_ranks
-from unipd.maps import BlockMap, DenseMatrix, RankOneMeasurements, Sampling, SparseMatrix, Stacked, TwoSidedMap
+from unipd.maps import (
+    BlockMap,
+    DenseMatrix,
+    Entries,
+    RankOneMeasurements,
+    Sampling,
+    SdpMap,
+    SparseMatrix,
+    Stacked,
+    TwoSidedMap,
+)
 from unipd.maps.pauli import PauliMap, random_paulis
-from unipd.maps.sdp import Entries, SdpMap
 from unipd.sharp import L2Ball, Product, Simplex
 
 RANKS = Ranks()

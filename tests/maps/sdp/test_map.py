@@ -12,8 +12,7 @@ from scipy.sparse.linalg import aslinearoperator
 from unipd._util.arrays import inner as dot
 from unipd.atoms import Blocks, LowRank, inner_product, one_hot
 from unipd.errors import InvalidInput, MemoryForecastError
-from unipd.maps import BlockMap, DenseMatrix
-from unipd.maps.sdp import Entries, SdpMap, SymmetricOperator
+from unipd.maps import BlockMap, DenseMatrix, Entries, SdpMap, SymmetricOperator
 
 
 @dataclass

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unipd.atoms import LowRank
-from unipd.maps.sdp import CostAndConstraintsMap, Entries, ReducedMap, Reflection, SdpMap
+from unipd.maps import CostAndConstraintsMap, Entries, ReducedMap, Reflection, SdpMap
 
 
 def symmetric(generator, order, count):

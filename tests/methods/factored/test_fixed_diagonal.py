@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import unipd
-from unipd.maps.sdp import Entries, SdpMap
+from unipd.maps import Entries, SdpMap
 from unipd.methods.factored import fixed_diagonal_factors
 from unipd.sharp import Linear, Spectrahedron, SpectralFactors, TraceBall
 

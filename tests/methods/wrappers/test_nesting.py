@@ -22,7 +22,7 @@ import unipd
 from support.runs import badly_scaled, product_problem, same_run, spectral_problem, vector_problem
 from unipd import AccUniPDGrad, Corrective, MaxIterations, Problem, Status, UniPDGrad, sharp
 from unipd.apps.sdp import SDP
-from unipd.apps.tomography.projected import Projected
+from unipd.apps.tomography import Projected
 from unipd.errors import InvalidInput
 from unipd.maps import DenseMatrix, sdp
 from unipd.methods import METHODS, State, common_fields, fast_replace, method_options

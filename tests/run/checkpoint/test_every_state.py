@@ -22,8 +22,7 @@ from unipd import Checkpoint, MaxIterations, Problem, solve
 from unipd.apps.graphs import maxcut_program
 from unipd.apps.graphs.theta import theta
 from unipd.apps.sdp import SDP, InteriorPointState
-from unipd.apps.tomography import Noise, simulate
-from unipd.apps.tomography.projected import Projected, ProjectedState
+from unipd.apps.tomography import Noise, Projected, ProjectedState, simulate
 from unipd.errors import UnipdError
 from unipd.io import Graph
 from unipd.methods import CGALState, Factored, Method, NormBarrier, NormBarrierState, State

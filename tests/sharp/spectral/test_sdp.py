@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unipd.maps.sdp import CostAndConstraintsMap, Entries, SdpMap
+from unipd.maps import CostAndConstraintsMap, Entries, SdpMap
 from unipd.sharp.spectral import BoundedTrace, FixedTrace, SdpCost
 
 

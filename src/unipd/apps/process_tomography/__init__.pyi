@@ -20,3 +20,7 @@ from unipd.apps.process_tomography.simulate import noisy_channel as noisy_channe
 from unipd.apps.process_tomography.simulate import random_channel as random_channel
 from unipd.apps.process_tomography.simulate import random_unitary as random_unitary
 from unipd.apps.process_tomography.simulate import simulate_process as simulate_process
+from unipd.apps.process_tomography.descent import KrausFactors
+from unipd.apps.process_tomography.diamond import dual_program
+from unipd.apps.process_tomography.diamond import iterate_states
+from unipd.apps.process_tomography.data import basis_effects

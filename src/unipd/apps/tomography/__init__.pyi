@@ -51,3 +51,38 @@ from unipd.apps.tomography.state import QuantumState as QuantumState
 from unipd.apps.tomography.state import as_state as as_state
 from unipd.maps.pauli import pauli6_povm as pauli6_povm
 from unipd.maps.pauli import sic_povm as sic_povm
+from unipd.apps.tomography.error_bars import RESAMPLING
+from unipd.apps.tomography.error_bars import interval_of
+from unipd.apps.tomography.confidence import as_observable
+from unipd.apps.tomography.confidence import calibrate_excess
+from unipd.apps.tomography.confidence import confidence_region
+from unipd.apps.tomography.confidence import is_identified
+from unipd.apps.tomography.confidence import smallest_value
+from unipd.apps.tomography.counts import all_signed_sums
+from unipd.apps.tomography.counts import histogram_of
+from unipd.apps.tomography.counts import pool_estimates
+from unipd.apps.tomography.counts import supports_by_weight
+from unipd.apps.tomography.estimator import SOLVER_OPTIONS
+from unipd.apps.tomography.fit import fit_counts
+from unipd.apps.tomography.model import FitSettings
+from unipd.apps.tomography.objectives import noise_level_of
+from unipd.apps.tomography.projected import Projected
+from unipd.apps.tomography.projected import bound_by_lanczos
+from unipd.apps.tomography.projected import is_large_operator
+from unipd.apps.tomography.fixed_rank import call_dense_oracle
+from unipd.apps.tomography.simulation import sample_bases
+from unipd.apps.tomography.fit import largest_step
+from unipd.apps.tomography.objectives import is_noisy
+from unipd.apps.tomography.counts import Histogram
+from unipd.apps.tomography.objectives import LEAST_COUNT
+from unipd.apps.tomography.objectives import multinomial_variance
+from unipd.apps.tomography.projected import Projection
+from unipd.apps.tomography.projected import compress_points
+from unipd.apps.tomography.projected import orthonormalize_against
+from unipd.apps.tomography.fixed_rank import FixedRank
+from unipd.apps.tomography.measurements import parameter_count
+from unipd.apps.tomography.error_bars import read_replicates
+from unipd.apps.tomography.error_bars import replicates_file
+from unipd.apps.tomography.shadows import read_terms
+from unipd.apps.tomography.measurements import identifying_count
+from unipd.apps.tomography.projected import ProjectedState

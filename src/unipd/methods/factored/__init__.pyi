@@ -11,3 +11,7 @@ from unipd.methods.factored.lbfgs import Memory
 from unipd.methods.factored.trust_region import newton_steps
 from unipd.methods.factored.factored import ORACLE_EVERY
 from unipd.methods.factored.augmented_lagrangian import remove_radial_part
+from unipd.methods.factored.trust_region import project_groups
+from unipd.methods.factored.trust_region import project_rows
+from unipd.methods.factored.trust_region import take_step
+from unipd.methods.factored.trust_region import update_direction
