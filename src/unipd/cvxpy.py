@@ -12,9 +12,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from unipd._typing import Array
 from unipd._util import validate
+from unipd._util.arrays import norm
 from unipd.apps.sdp import SDP, ConeProgram, Cones, ConeSolution, SdpData
 from unipd.apps.sdp.cone_program import Primal
 from unipd.apps.sdp.solver import FallbackRule, add_work, estimate_seconds, remaining_budget
@@ -50,6 +51,8 @@ STATUSES = {
     **dict.fromkeys((Status.ORACLE_LIMIT, Status.TIME_LIMIT, Status.MEMORY_LIMIT), settings.USER_LIMIT),
 }
 """Statuses in CVXPY's words; others depend on the errors that remain."""
+FAR = 1e4
+"""Ratio of distances from which on bounds count as far from the other data."""
 CONES = {Zero, NonNeg, SOC, PSD, SvecPSD}
 LIMITS: dict[str, Any] = {
     "time_limit": (validate.nonnegative, MaxSeconds),
@@ -82,9 +85,8 @@ def read_program(data: Any) -> ConeProgram:
     matrix, b = data[settings.A], data[settings.B]
     is_void = b == math.inf
     is_void[: cones.zero] = is_void[cones.zero + cones.nonnegative :] = False
-    if is_void.any():  # bounds at infinity: 0 <= 1
-        matrix, b = sp.csr_array(matrix).multiply(~is_void[:, None]), np.where(is_void, 1.0, b)
-    return ConeProgram(data[settings.C], matrix, b, cones)
+    program = ConeProgram(data[settings.C], matrix, b, cones)
+    return drop_rows(program, is_void) if is_void.any() else program
 
 
 class Solver(ConicSolver):
@@ -163,6 +165,7 @@ class Solver(ConicSolver):
         """
         options = dict(solver_opts)
         program, cache = read_program(data), {} if solver_cache is None else solver_cache
+        is_far, radius = find_far_bounds(program)
         options.pop("use_quad_obj", None)
         if options.get("stop") is not None:
             options["stop"] = as_rule(options["stop"])
@@ -171,32 +174,44 @@ class Solver(ConicSolver):
                 options["stop"] = add_rule(options.get("stop"), rule(check(name, limit)))
         last: Result | None = cache.get(self.name()) if warm_start else None
         accuracy, options["verbose"] = options.pop("accuracy", ACCURACY), verbose
-        first = solution = self._solve_template(program, accuracy, last, options)
-        if solution is None or (solution.status is Status.STALLED and is_affordable(program)):
-            if first is not None and options.get("stop") is not None:
-                options["stop"] = remaining_budget(options["stop"], first.result)
-            if last is not None and is_start(program.form.data, last):
-                options.setdefault("start", last)
-            solution = program.solve(accuracy, method=self.method, **options)
-            if first is not None:
-                solution = replace(solution, result=add_work(first.result, solution.result))
+        if not is_far.any():
+            solution = self._solve(program, accuracy, last, options)
+        else:
+            solution = self._solve(drop_rows(program, is_far), accuracy, last, options)
+            is_outside = solution.x is not None and norm(solution.x) > radius
+            if is_outside or solution.status in (Status.UNBOUNDED, Status.STALLED):
+                first = solution.result
+                if options.get("stop") is not None:
+                    options["stop"] = remaining_budget(options["stop"], first)
+                solution = self._solve(program, accuracy, last, options)
+                solution = replace(solution, result=add_work(first, solution.result))
+            elif solution.y is not None:
+                solution.y[is_far] = 0.0
         if solution.x is not None:
             cache[self.name()] = solution.result
         return solution
 
-    def _solve_template(
+    def _solve(
         self, program: ConeProgram, accuracy: float, last: Result | None, options: dict[str, Any]
-    ) -> ConeSolution | None:
-        """Solve a program that is the template; return None for others."""
+    ) -> ConeSolution:
+        """Solve a program as the template where it is one, else, or where that stalls, as a semidefinite program."""
         is_plain = self.method == "auto" and options.keys() <= {"stop", "callback", "verbose"}
-        template = find_template(program) if is_plain else None
-        if template is None:
-            return None
-        if is_affordable(program):
-            rule = FallbackRule(estimate_seconds(program.form.data))
-            options = {**options, "stop": add_rule(options.get("stop"), rule)}
-        is_fitting = last is not None and (last.dual.shape, last.x.shape) == template.shapes
-        return template.solve(accuracy, **options, **({"start": last} if is_fitting else {}))
+        template, first = find_template(program) if is_plain else None, None
+        if template is not None:
+            limited = options
+            if is_affordable(program):
+                rule = FallbackRule(estimate_seconds(program.form.data))
+                limited = {**options, "stop": add_rule(options.get("stop"), rule)}
+            is_fitting = last is not None and (last.dual.shape, last.x.shape) == template.shapes
+            first = template.solve(accuracy, **limited, **({"start": last} if is_fitting else {}))
+            if first.status is not Status.STALLED or not is_affordable(program):
+                return first
+            if options.get("stop") is not None:
+                options = {**options, "stop": remaining_budget(options["stop"], first.result)}
+        if last is not None and is_start(program.form.data, last):
+            options = {"start": last, **options}
+        solution = program.solve(accuracy, method=self.method, **options)
+        return solution if first is None else replace(solution, result=add_work(first.result, solution.result))
 
     def invert(self, solution: ConeSolution, inverse_data: Any) -> Any:
         """Return CVXPY's solution: status, value, variables, dual values and statistics.
@@ -228,6 +243,44 @@ class Solver(ConicSolver):
         ) | utilities.get_dual_values(solution.y[zero:], utilities.extract_dual_value, inverse_data[self.NEQ_CONSTR])
         variables = {inverse_data[self.VAR_ID]: solution.x}
         return Solution(status, solution.value + inverse_data[settings.OFFSET], variables, duals, attributes)
+
+
+def find_far_bounds(program: ConeProgram) -> tuple[Array, float]:
+    """Return which rows are bounds far beyond all other data, and the norm of x up to which they hold.
+
+    Right-hand sides with them are so large that feasibility relative to those says nothing of the other rows. Distances
+    from 0 are compared: far are those after the first that is :data:`FAR` times the one before, 1, or an equation's.
+
+    >>> program = ConeProgram(np.ones(1), np.array([[-1.0], [1.0]]), np.array([-2.0, 1e9]), Cones(0, 2))
+    >>> find_far_bounds(program)
+    (array([False,  True]), 1000000000.0)
+    """
+    cones, b = program.cones, program.b
+    norms = np.sqrt(np.asarray(program.A.multiply(program.A).sum(axis=1)).ravel())
+    inside, place = np.where(np.arange(b.size) < cones.zero, -np.abs(b), b), cones.zero + cones.nonnegative
+    inside[place:] = -np.abs(b[place:])
+    for size in cones.second_order:
+        cone = slice(place, place + size)
+        depth = b[place] - np.linalg.norm(b[place + 1 : place + size])
+        if depth > 0.0:
+            inside[cone], norms[cone] = depth, math.sqrt(2.0) * np.linalg.norm(norms[cone])
+        place += size
+    distances = np.abs(inside) / np.where(norms > 0.0, norms, 1.0)
+    is_bound = inside > 0.0
+    base = max(1.0, distances[~is_bound].max(initial=0.0))
+    ordered = np.append(base, np.sort(distances[is_bound & (distances > base)]))
+    jumps = np.flatnonzero(ordered[1:] > FAR * ordered[:-1])
+    radius = float(ordered[jumps[0] + 1]) if jumps.size else math.inf
+    return is_bound & (distances >= radius), radius
+
+
+def drop_rows(program: ConeProgram, is_dropped: Array) -> ConeProgram:
+    """Return the program with rows that say nothing, 0 <= 1, in place of these (whole cones)."""
+    first = program.cones.zero + program.cones.nonnegative
+    is_head = np.arange(program.b.size) < first
+    is_head[first + np.cumsum([0, *program.cones.second_order])[:-1]] = True
+    b = np.where(is_dropped, is_head, program.b)
+    return ConeProgram(program.c, program.A.multiply(~is_dropped[:, None]), b, program.cones)
 
 
 def measure_error(result: Result) -> float:

@@ -189,13 +189,39 @@ def test_an_optimal_value_of_zero_is_no_failure(solver):
     assert problem.status == "optimal"
 
 
-def test_bounds_far_from_the_solution_excuse_no_gap(solver):
-    """Gaps of a value near 0 are relative to the cost over the whole box; CVXPY's users expect the value or 1."""
-    generator, x = np.random.default_rng(1), cp.Variable(20)
-    cost, rows = -0.5 - generator.random(20), 0.1 + generator.random((5, 20))
-    problem = cp.Problem(cp.Minimize(cost @ x), [rows @ x <= 1, x >= 0, x <= 1e10])
-    with pytest.raises(cp.error.SolverError):
-        problem.solve(solver=solver)
+def models_with_a_far_bound(far):
+    """The bound is inactive, and feasibility or gaps relative to it would say nothing."""
+    generator, x = np.random.default_rng(1), cp.Variable(8)
+    cost, rows, point = 0.5 + generator.random(8), 0.1 + generator.random((5, 8)), generator.random(8)
+    return {
+        "prices": cp.Problem(cp.Maximize(cost @ x), [rows @ x <= 1, x >= 0, x <= far]),
+        "covering": cp.Problem(cp.Minimize(cost @ x), [rows @ x >= rows @ point, x >= -1, x <= far]),
+        "fit": cp.Problem(cp.Minimize(cp.norm1(rows @ (x - point)) + 0.1 * cp.norm_inf(x)), [x >= -far, x <= far]),
+        "ball": cp.Problem(cp.Minimize(cp.norm(rows @ (x - 1)) + cp.sum(x)), [x >= 0, cp.norm(x) <= far]),
+    }
+
+
+@pytest.mark.parametrize("far", [1e6, 1e9, 1e12])
+@pytest.mark.parametrize("name", models_with_a_far_bound(1.0))
+def test_bounds_far_from_the_solution_change_nothing(name, far, solver):
+    problem, near = models_with_a_far_bound(far)[name], models_with_a_far_bound(100.0)[name]
+    value = near.solve(solver="CLARABEL")
+    assert problem.solve(solver=solver, accuracy=1e-7) == pytest.approx(value, abs=1e-6)
+    assert problem.status == "optimal"
+    for ours, theirs in zip(problem.constraints, near.constraints, strict=True):
+        np.testing.assert_allclose(ours.dual_value, theirs.dual_value, atol=1e-4)
+
+
+def test_far_bounds_that_matter_are_kept(solver):
+    x = cp.Variable(2)
+    highest = cp.Problem(cp.Maximize(x[0] - x[1]), [x <= 1e9, x >= -1])
+    assert highest.solve(solver=solver) == pytest.approx(1e9, rel=1e-6)
+    distant = cp.Problem(cp.Minimize(cp.norm1(x - 3e9)), [x <= 1e9, x >= 0])
+    assert distant.solve(solver=solver) == pytest.approx(4e9, rel=1e-6)
+    assert cp.Problem(cp.Minimize(x[0]), [x[1] >= 3, x <= 1e9]).solve(solver=solver) == -np.inf
+    assert cp.Problem(cp.Minimize(x[0]), [x[1] >= 3, x[1] <= 2, x <= 1e9]).solve(solver=solver) == np.inf
+    between = cp.Problem(cp.Minimize(cp.abs(x[0] - 2e7) + cp.abs(x[1])), [x <= 1e7])
+    assert between.solve(solver=solver, max_iters=1000) == pytest.approx(1e7, rel=1e-6)
 
 
 def test_other_cones_and_integers_are_refused_by_name(solver):
