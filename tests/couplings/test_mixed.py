@@ -162,3 +162,21 @@ def test_a_likelihood_under_constraints_keeps_its_unit():
     coupling = Product([Equality(), likelihood], [1, 2])
     problem = Problem(unipd.sharp.Box([0.0, 0.0], [1.0, 1.0]), rows, [1.0, 0.0, 0.0], coupling)
     assert problem.scale(1e6) == 1.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_single_rows_have_any_units(seed: int) -> None:
+    """Beside constraints weights change with the units of rows, and the answer does not."""
+    random = np.random.default_rng(seed)
+    A, cost, target = random.standard_normal((9, 12)), random.standard_normal(12), random.standard_normal(6)
+    b = np.concatenate([A[:3] @ random.dirichlet(np.ones(12)), target])
+
+    def run(factors: np.ndarray) -> unipd.Result:
+        parts = [Equality(), unipd.couplings.WeightedLeastSquares(1.0 / factors[3:] ** 2)]
+        oracle = unipd.sharp.Linear(cost, unipd.sharp.LInfBall(12))
+        return solve(Problem(oracle, factors[:, None] * A, factors * b, Product(parts, [3, 6])), accuracy=1e-7)
+
+    plain, other = run(np.ones(9)), run(10.0 ** random.integers(-5, 6, 9))
+    assert plain.status is other.status is unipd.Status.SOLVED
+    assert other.objective == pytest.approx(plain.objective, rel=1e-6)
+    np.testing.assert_allclose(other.x, plain.x, atol=1e-4)

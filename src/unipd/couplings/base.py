@@ -179,8 +179,8 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
     def rescale(self, norms: FloatArray) -> Rescaling | None:
         """Return factors that bring rows of these norms to 1 as far as the coupling allows.
 
-        For norms that are powers of two so are the factors. The default, None, leaves the rows alone; so do all losses,
-        whose values have units.
+        For norms that are powers of two so are the factors. The default, None, leaves the rows alone; so do losses
+        without weights, whose values have units.
         """
         return None
 

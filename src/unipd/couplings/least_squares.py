@@ -9,7 +9,7 @@ import numpy as np
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.arrays import inner, scale_rows, total
-from unipd.couplings.base import ConvexLoss
+from unipd.couplings.base import ConvexLoss, Rescaling, row_factors
 from unipd.errors import InvalidInput
 
 
@@ -164,3 +164,8 @@ class WeightedLeastSquares(ConvexLoss):
     def prox_conjugate(self, vector: Array, step: float) -> Array:
         """Return v / (1 + step / w), entry by entry."""
         return (vector / (1.0 + step / self.weights)).astype(vector.dtype, copy=False)
+
+    def rescale(self, norms: FloatArray) -> Rescaling | None:
+        """Return any factors, and the weights over their squares: beside constraints rows have any units."""
+        factors = row_factors(norms)
+        return Rescaling(factors, WeightedLeastSquares(self.weights / factors.reshape(self.weights.shape) ** 2))

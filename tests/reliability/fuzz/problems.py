@@ -98,6 +98,17 @@ def all_couplings(random: Generator, image: Any) -> dict[str, Coupling]:
             lambda r, c: couplings.Product([couplings.Equality(), couplings.AtMost()], [half, m - half]),
             lambda cp, e: (0, [e[:half] == 0, e[half:] <= 0]),
         )
+        found["mixed"] = Coupling(
+            np.concatenate([image[:half], (image + z)[half:]]),
+            lambda r, c: couplings.Product(
+                [
+                    couplings.Equality(),
+                    couplings.WeightedLeastSquares((c * weights / (r * np.ones(m)) ** 2)[half:]),
+                ],
+                [half, m - half],
+            ),
+            lambda cp, e: (0.5 * cp.sum(cp.multiply(weights[half:], cp.square(e[half:]))), [e[:half] == 0]),
+        )
     return found
 
 
@@ -320,6 +331,6 @@ def _compare(result: Any, program: Any, x: Any, cp: Any, length_of_multipliers: 
 
 
 def _value_at(problem: Problem, x: Any) -> float:
-    """Return f(x) plus the loss, if there is one."""
-    loss = 0.0 if problem.loss is None else problem.loss.value(problem.map.image(x) - problem.b)
+    """Return f(x) plus the losses, if there are any."""
+    loss = problem.coupling.penalty(problem.map.image(x) - problem.b) if problem.has_penalty else 0.0
     return problem.sharp.objective(x) + loss
