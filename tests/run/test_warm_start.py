@@ -9,6 +9,7 @@ import pytest
 
 import unipd
 from unipd import Problem, Status, solve
+from unipd._util.arrays import solve_system
 from unipd.couplings import AtMost, Equality, L2Ball, LeastSquares, Product
 from unipd.sharp import Entropy, L1Ball, L1NormSquared, Linear, NuclearBall, Simplex
 
@@ -48,6 +49,27 @@ def test_a_changed_program_takes_at_most_a_third_of_the_iterations(name: str, ea
     assert cold.status is warm.status is Status.SOLVED
     assert warm.objective == pytest.approx(cold.objective, rel=1e-5)
     assert 3 * warm.iterations <= cold.iterations
+
+
+def test_rows_with_multipliers_are_known_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first master over "<=" begins with the rows that had multipliers: no pivots where they stay the same."""
+    master, systems = "unipd.methods.corrective.master.solve_system", list[int]()
+
+    def counted(matrix: Any, right: Any) -> Any:
+        systems.append(matrix.shape[0])
+        return solve_system(matrix, right)
+
+    monkeypatch.setattr(master, counted)
+    random = np.random.default_rng(0)
+    oracle, matrix = Linear(random.random(SIZE), Simplex(SIZE)), random.random((ROWS, SIZE))
+    b = matrix @ random.dirichlet(np.ones(SIZE))
+    before = solve(Problem(oracle, matrix, b, "<="), accuracy=1e-6)
+    shifted, counts = Problem(oracle, matrix, 1.001 * b, "<="), list[int]()
+    for start in (None, before):
+        systems.clear()
+        assert solve(shifted, accuracy=1e-6, start=start).status is Status.SOLVED
+        counts.append(len(systems))
+    assert counts[1] == 1 < counts[0]
 
 
 def test_rows_in_other_units_are_rescaled() -> None:

@@ -154,3 +154,18 @@ def test_warm_start_keeps_the_gram_matrix_only_where_it_is_the_same(change: str)
     assert warm.status.success
     assert warm.objective == pytest.approx(cold.objective, rel=1e-7)
     assert warm.iterations <= cold.iterations
+
+
+@pytest.mark.parametrize("loss", [couplings.LeastSquares(), couplings.Huber(1.0)])
+def test_a_known_working_set_is_solved_at_once(loss: couplings.ConvexLoss) -> None:
+    """A small change of b keeps the working set: one iteration to full accuracy, however far the old point is."""
+    random = np.random.default_rng(5)
+    A, noise = random.standard_normal((60, 150)), random.standard_normal(60)
+    b = 3.0 * A[:, :5].sum(axis=1) + noise
+    first, shifted = (unipd.Problem(sharp.L1Ball(150, 10.0), A, b + shift, loss) for shift in (0.0, 0.02 * noise))
+    method = CoordinateDescent(working_set=4)
+    before = unipd.solve(first, method, accuracy=1e-8)
+    cold, warm = (unipd.solve(shifted, method, accuracy=1e-8, start=start) for start in (None, before))
+    assert warm.status.success
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-8)
+    assert warm.iterations == 1 < cold.iterations
