@@ -25,19 +25,14 @@ class ReprMixin:
     def __repr__(self) -> str:
         names = inspect.signature(type(self)).parameters
         kept = {name: getattr(self, name, None) for name in names}
-        if kept.get("size") is not None and len(getattr(self, "shape", ())) > 1:
-            kept["size"] = getattr(self, "shape", None)
+        shape = getattr(self, "shape", getattr(self, "domain", None) if "shape" in names else None)
+        if kept.get("size") is not None and len(shape or ()) > 1:
+            kept["size"] = shape
         if kept.get("size", kept.get("shape")) is None:
             kept.pop("shape", None)
-            kept = {
-                "shape": getattr(self, "shape", getattr(self, "domain", None) if "shape" in names else None),
-                **kept,
-            }
-        shown = [
-            f"{name}={short_repr(value)}"
-            for name, value in kept.items()
-            if not (value is None or inspect.isroutine(value))
-        ]
+            kept = {"shape": shape, **kept}
+        known = {name: value for name, value in kept.items() if not (value is None or inspect.isroutine(value))}
+        shown = [f"{name}={short_repr(value)}" for name, value in known.items()]
         return f"{type(self).__name__}({', '.join(shown)})"
 
 

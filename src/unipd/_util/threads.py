@@ -98,7 +98,7 @@ def run_on_threads(work: Callable[[], object], threads: int) -> None:
     >>> run_on_threads(lambda: None, 2)
     """
     held = [work]  # a cancelled helper stays queued for a while: it must not keep the arrays of the work alive
-    helpers = [_pool(threads - 1).submit(_run_held, held) for _ in range(threads - 1)]
+    helpers = [_pool(threads - 1).submit(lambda: held[0]()) for _ in range(threads - 1)]
     try:
         work()
     finally:
@@ -106,10 +106,6 @@ def run_on_threads(work: Callable[[], object], threads: int) -> None:
             if not helper.cancel():
                 helper.result()
         held.clear()
-
-
-def _run_held(held: list[Callable[[], object]]) -> None:
-    held[0]()
 
 
 def share(threads: int, work: Callable[[IntArray], Any]) -> None:

@@ -225,7 +225,7 @@ def _read_arrays(path: Path) -> dict[str, Array]:
     try:
         return read_arrays(path)
     except DamagedArchive as error:
+        reason = "not a result file of unipd, or damaged"
         if is_checkpoint(path):
             reason = "a checkpoint, not a result: show it with unipd report, or resume its command with --resume"
-            raise FileFormatError(str(path), reason) from error
-        raise FileFormatError(str(path), "not a result file of unipd, or damaged") from error
+        raise FileFormatError(str(path), reason) from error

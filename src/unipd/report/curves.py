@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -211,52 +211,35 @@ def weight_sums(method: str, smoothness: FloatArray) -> FloatArray | None:
         return np.cumsum(1.0 / smoothness)
     if method != "accunipdgrad":
         return None
-    momentum, t = np.empty_like(smoothness), 1.0
-    for k in range(smoothness.size):
-        momentum[k] = t
-        t = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
-    return np.cumsum(momentum / smoothness)
-
-
-def feasibility_bound(weight_sum: FloatArray, distance: float, eps: float) -> FloatArray:
-    """Return (2 ||lam_0 - lam^*|| + sqrt(S_k eps)) / S_k, which bounds dist(A xbar_k - b, K).
-
-    It is the step of the proofs of Theorems 4.1 and 4.2 before S_k is bounded from below.
-
-    >>> feasibility_bound(np.array([4.0]), 1.0, 1.0)
-    array([1.])
-    """
-    return (2.0 * distance + np.sqrt(weight_sum * eps)) / weight_sum
-
-
-def loss_bound(weight_sum: FloatArray, distance: FloatArray | float, eps: float) -> FloatArray:
-    """Return eps/2 + ||lam_0 - lam||^2 / (2 S_k), which bounds f(xbar_k) + phi(A xbar_k - b) - f^*.
-
-    With lam = grad phi(A xbar_k - b) in the proofs' inequality for f(xbar_k) - f^*, convexity of phi turns its
-    left-hand side into this; lam tends to lam^*. For a phi of curvature c, ||lam||^2 is at most 2 c phi(A xbar_k - b).
-
-    >>> loss_bound(np.array([4.0]), 2.0, 1.0)
-    array([1.])
-    """
-    return 0.5 * eps + distance**2 / (2.0 * weight_sum)
+    steps = range(1, smoothness.size)
+    momentum = accumulate(steps, lambda t, _: 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t)), initial=1.0)
+    return np.cumsum(np.fromiter(momentum, np.float64) / smoothness)
 
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")
 def _theorem_bound(result: Result, known: ProblemFacts, scale: float, start: Array | None) -> FloatArray | None:
+    """Return the bound that the proofs of Theorems 4.1 and 4.2 give before S_k is bounded from below; None without one.
+
+    With constraints, dist(A xbar_k - b, K) <= (2 d + sqrt(S_k eps)) / S_k, d = ||lam_0 - lam^*||. For a loss,
+    f(xbar_k) + phi(A xbar_k - b) - f^* <= eps/2 + ||lam_0 - lam||^2 / (2 S_k): with lam = grad phi(A xbar_k - b) in the
+    proofs' inequality for f(xbar_k) - f^*, convexity of phi turns its left-hand side into this, and lam tends to lam^*.
+    For a phi of curvature c, ||lam||^2 is at most 2 c phi(A xbar_k - b).
+    """
     history, settings = result.history, result.settings
     sums = weight_sums(result.method, history["smoothness"])
-    whole = history["iteration"][0] == 1
-    proven = settings.get("weights") in (None, "theory") and settings.get("step_rule") in (None, "search")
-    if sums is None or not whole or not proven or known.eps is None or result.dual is None:
+    is_whole = history["iteration"][0] == 1
+    is_proven = settings.get("weights") in (None, "theory") and settings.get("step_rule") in (None, "search")
+    if sums is None or not is_whole or not is_proven or known.eps is None or result.dual is None:
         return None
-    distance = known.dual_norm if start is None else norm(result.dual - start)
-    distance = norm(result.dual) if distance is None else distance
     if not known.loss:
-        return feasibility_bound(sums, distance, known.eps) / known.feasibility_scale
+        distance = known.dual_norm if start is None else norm(result.dual - start)
+        distance = norm(result.dual) if distance is None else distance
+        return (2.0 * distance + np.sqrt(sums * known.eps)) / sums / known.feasibility_scale
     if known.curvature is None:
         return None
     slopes = np.sqrt(2.0 * known.curvature * np.maximum(history["objective"], 0.0))
-    return loss_bound(sums, slopes + (0.0 if start is None else norm(start)), known.eps) / scale
+    distances = slopes + (0.0 if start is None else norm(start))
+    return (0.5 * known.eps + distances**2 / (2.0 * sums)) / scale
 
 
 def _drawable(values: FloatArray | None) -> FloatArray | None:

@@ -283,7 +283,7 @@ def plot_figure1(
                     marker="*" if trace.contestant.goal else "o",
                     markersize=9 if trace.contestant.goal else 3.5,
                     markevery=[len(trace.history) - 1],
-                    label=_legend_label(trace),
+                    label=trace.name + _trials_text(trace),
                 )
             axes.set_xlabel(label)
             if not wide or place % 2 == 0:
@@ -292,9 +292,7 @@ def plot_figure1(
     return picture.figure
 
 
-def _legend_label(trace: Trace) -> str:
-    """Return the name with the trials per iteration and, where the paper prints them, the paper's."""
+def _trials_text(trace: Trace) -> str:
+    """Return the trials per iteration beside those of the paper, where it prints them."""
     paper = trace.contestant.paper_trials
-    if trace.trials is None or paper is None:
-        return trace.name
-    return f"{trace.name} ({trace.trials:.3f} trials; paper {paper:.3f})"
+    return "" if trace.trials is None or paper is None else f" ({trace.trials:.3f} trials; paper {paper:.3f})"

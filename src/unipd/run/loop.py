@@ -463,8 +463,7 @@ class Run:
         if status is Status.TIME_LIMIT and state.failure is not None:
             return
         memory = {**self.termination.memory(), "best": self.incumbent.memory(state)}
-        snapshot = Snapshot(state, lambda: self.history.table[:count], seconds, memory, status)
-        (record.record_iteration if status is None else record.record_end)(snapshot)
+        record.save(Snapshot(state, lambda: self.history.table[:count], seconds, memory, status))
 
     def _restore(self) -> None:
         """Continue from the checkpoint; a run that had ended has its status, unless its limit is a higher one now."""

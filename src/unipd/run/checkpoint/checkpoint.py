@@ -178,14 +178,10 @@ class RunRecord:
             problem = f"this version cannot resume from the checkpoint ({type(error).__name__}: {error})"
             raise unusable(self._checkpoint.path, problem) from error
 
-    def record_iteration(self, snapshot: Snapshot) -> None:
-        """Note the state after an iteration, and write the file when it is due."""
-        if self._record is not None:
+    def save(self, snapshot: Snapshot) -> None:
+        """Note the state after an iteration, or how the run ended, and write the file when it is due."""
+        if self._record is not None and snapshot.status is None:
             self._checkpoint.discard_later_runs(self)
-        self.record_end(snapshot)
-
-    def record_end(self, snapshot: Snapshot) -> None:
-        """Note how the run ended, and write the file when it is due."""
         self._snapshot, self._record = snapshot, None
         self.since_written += 1
         self._checkpoint.write_if_due(self)

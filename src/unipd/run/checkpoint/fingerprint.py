@@ -198,12 +198,7 @@ class _Walker:
             self.opaque = True
         elif has_fields:
             for attribute, part in sorted(vars(value).items()):
-                if not _is_irrelevant(kind, attribute, part):
+                is_cached = isinstance(getattr(kind, attribute, None), functools.cached_property)
+                if not (is_cached or attribute in _IGNORED or isinstance(part, type(threading.Lock()))):
                     self._add(attribute)
                     self.walk(part)
-
-
-def _is_irrelevant(kind: type, attribute: str, part: Any) -> bool:
-    """Whether an attribute does not change results: a lock, a counter, or a cached property."""
-    is_cached = isinstance(getattr(kind, attribute, None), functools.cached_property)
-    return is_cached or attribute in _IGNORED or isinstance(part, type(threading.Lock()))
