@@ -22,7 +22,7 @@ from unipd._util.printing import ReprMixin
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.limits import DamagedArchive, Limits, open_bounded, read_arrays, read_bounded
 from unipd.io.text import LINE_LIMIT
-from unipd.maps.pauli.strings import MOST_QUBITS, masks, parse, write
+from unipd.maps.pauli.strings import MOST_QUBITS, check_strings, parse, write
 from unipd.memory import require_room, require_room_for_state
 
 SIGMAS = 6.0
@@ -434,10 +434,7 @@ def _read_masks(arrays: dict[str, Array]) -> tuple[int, IntArray, IntArray]:
     if number.size != 1 or number.dtype.kind not in "iu":
         raise InvalidInput("qubits", f"a whole number from 1 to {MOST_QUBITS}", repr(number.tolist()))
     qubits = require_room_for_state(int(number.reshape(-1)[0]), 1)
-    x, z = masks("x", qubits, arrays["x"]), masks("z", qubits, arrays["z"])
-    if x.shape != z.shape:
-        raise InvalidInput("z", f"{x.size} masks, as many as x", f"{z.size}")
-    return qubits, x, z
+    return check_strings(qubits, arrays["x"], arrays["z"])
 
 
 @dataclass(frozen=True)

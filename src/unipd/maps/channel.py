@@ -223,15 +223,7 @@ def _hermitian_stack(name: str, value: Any) -> Array:
 
 def _flat_places(pairs: tuple[Any, Any], shape: tuple[int, int]) -> IntArray:
     """Return the places of pairs in the flat table, or raise where one is outside."""
-    first, second = (np.asarray(part) for part in pairs)
-    if (
-        first.ndim != 1
-        or first.shape != second.shape
-        or first.size == 0
-        or {first.dtype.kind, second.dtype.kind} - {*"iu"}
-    ):
-        raise InvalidInput("pairs", "two lists of integers of one length", f"shapes {first.shape}, {second.shape}")
-    for index, size in ((first, shape[0]), (second, shape[1])):
-        if int(index.min()) < 0 or int(index.max()) >= size:
-            raise InvalidInput("pairs", f"indices from 0 to {size - 1}", f"{index.min()} to {index.max()}")
-    return first.astype(np.int64) * shape[1] + second
+    try:
+        return np.ravel_multi_index(tuple(np.asarray(part) for part in pairs), shape)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("pairs", f"two lists of integers, below {shape[0]} and {shape[1]}", str(error)) from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from importlib import import_module
 from itertools import product
 from typing import Any
@@ -61,10 +61,7 @@ def kron_all(matrices: Sequence[Array]) -> Array:
     >>> kron_all([np.array([1, 2]), np.array([1, 0])])
     array([1, 0, 2, 0])
     """
-    total = matrices[0]
-    for matrix in matrices[1:]:
-        total = np.kron(total, matrix)
-    return total
+    return reduce(np.kron, matrices)
 
 
 def pauli_matrix(label: str) -> Array:

@@ -228,8 +228,8 @@ def counts_data(counts: Any, readout: Any = None) -> ProcessData:
     if not isinstance(counts, Mapping) or not counts:
         expected = "a mapping of (preparation, basis) -> {bit-string: count}"
         raise InvalidInput("counts", expected, validate.describe_type(counts))
-    if not all(isinstance(key, tuple) and len(key) == 2 for key in counts):
-        wrong = next(key for key in counts if not (isinstance(key, tuple) and len(key) == 2))
+    wrong = next((key for key in counts if not (isinstance(key, tuple) and len(key) == 2)), None)
+    if wrong is not None:
         raise InvalidInput("counts", "pairs (preparation, basis) as keys", repr(wrong))
     table, shots = _histogram([(f"{first}, {basis}", basis, outcomes) for (first, basis), outcomes in counts.items()])
     preparations, bases = _number(first for first, _ in counts), _number(basis for _, basis in counts)
@@ -250,13 +250,13 @@ def tabulate_process(states: Array, inputs: IntArray, effects: Array, measured: 
     states
         The distinct input states, of shape (states, d_in, d_in).
     inputs
-        The state of each experiment.
+        The state of each experiment; where an ancilla is measured the states that its outcomes leave, in a row each.
     effects
         The operators of the outcomes of each distinct measurement, of shape (measurements, outcomes, d_out, d_out).
     measured
         The measurement of each experiment.
     table
-        Counts of shape (experiments, outcomes).
+        Counts of shape (experiments, outcomes), those of an ancilla first.
 
     Examples
     --------
@@ -265,14 +265,17 @@ def tabulate_process(states: Array, inputs: IntArray, effects: Array, measured: 
     array([4.])
     """
     counts = validate.real_array("table", table).astype(np.float64)
-    if counts.ndim != 2 or counts.shape != (len(inputs), effects.shape[1]) or len(measured) != len(inputs):
-        raise InvalidInput("table", f"counts of shape {(len(inputs), effects.shape[1])}", f"shape {counts.shape}")
+    inputs = inputs.reshape(len(inputs), -1)
+    shape = len(inputs), inputs.shape[1] * effects.shape[1]
+    if counts.shape != shape or len(measured) != len(inputs):
+        raise InvalidInput("table", f"counts of shape {shape}", f"shape {counts.shape}")
     if counts.min() < 0.0 or np.any(counts.sum(axis=1) <= 0.0):
         raise InvalidInput("table", "counts of at least one shot in each experiment", "none, or negative ones")
-    outcomes = np.arange(counts.shape[1])
-    pairs = np.repeat(inputs, outcomes.size), (measured[:, None] * outcomes.size + outcomes).reshape(-1)
-    settings = np.repeat(np.arange(len(counts)), outcomes.size)
+    operators = measured[:, None, None] * effects.shape[1] + np.arange(effects.shape[1])
+    first, second = np.broadcast_arrays(inputs[:, :, None], operators)
+    settings = np.repeat(np.arange(len(counts)), counts.shape[1])
     flat = effects.reshape(-1, *effects.shape[2:])
+    pairs = first.reshape(-1), second.reshape(-1)
     return ProcessData(states, flat, pairs, counts.reshape(-1), settings, counts.sum(axis=1))
 
 
@@ -322,12 +325,10 @@ def ancilla_data(counts: Any, state: Any = None, readout: Any = None) -> Process
     ancilla, output = _number(basis[:half] for basis in counts), _number(basis[half:] for basis in counts)
     tensor = rho.reshape(size, size, size, size)
     states = np.einsum("lab,bias->lis", read_effects(list(ancilla), parts[0]), tensor)
-    effects, outcomes = read_effects(list(output), parts[1]), np.arange(size)
-    first = np.array([ancilla[basis[:half]] for basis in counts])[:, None, None] * size + outcomes[:, None]
-    second = np.array([output[basis[half:]] for basis in counts])[:, None, None] * size + outcomes
-    pairs = tuple(np.ascontiguousarray(part).reshape(-1) for part in np.broadcast_arrays(first, second))
-    settings = np.repeat(np.arange(len(table)), table.shape[1])
-    return ProcessData(states, effects, (pairs[0], pairs[1]), table.reshape(-1), settings, shots)
+    effects = read_effects(list(output), parts[1]).reshape(len(output), size, size, size)
+    inputs = np.array([ancilla[basis[:half]] for basis in counts])[:, None] * size + np.arange(size)
+    measured = np.array([output[basis[half:]] for basis in counts])
+    return replace(tabulate_process(states, inputs, effects, measured, table), shots=shots)
 
 
 def expectation_data(
@@ -422,10 +423,7 @@ def _histogram(experiments: Sequence[tuple[str, Any, Any]]) -> tuple[FloatArray,
 
 def _number(labels: Iterable[Any]) -> dict[Any, int]:
     """Return distinct labels with their places in order of appearance."""
-    places: dict[Any, int] = {}
-    for label in labels:
-        places.setdefault(label, len(places))
-    return places
+    return {label: place for place, label in enumerate(dict.fromkeys(labels))}
 
 
 def _same_size(name: str, matrices: Sequence[Array]) -> Array:

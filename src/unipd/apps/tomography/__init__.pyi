@@ -4,7 +4,6 @@ from unipd.apps.tomography.confidence import state_range as state_range
 from unipd.apps.tomography.counts import BasisCounts as BasisCounts
 from unipd.apps.tomography.counts import as_confusion as as_confusion
 from unipd.apps.tomography.counts import as_counts as as_counts
-from unipd.apps.tomography.counts import correct_readout as correct_readout
 from unipd.apps.tomography.counts import estimate_paulis as estimate_paulis
 from unipd.apps.tomography.error_bars import Bootstrap as Bootstrap
 from unipd.apps.tomography.error_bars import bootstrap as bootstrap

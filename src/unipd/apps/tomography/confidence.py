@@ -32,18 +32,12 @@ from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.counts import BasisCounts
 from unipd.apps.tomography.fit import WIDE_QUBITS, fit_counts, fit_data, largest_step
 from unipd.apps.tomography.fixed_rank import WIDTH, FixedRank
-from unipd.apps.tomography.measurements import (
-    as_pauli_sum,
-    as_paulis,
-    parameter_count,
-    pauli_map,
-    standard_errors,
-)
+from unipd.apps.tomography.measurements import as_pauli_sum, as_paulis, parameter_count, pauli_map, standard_errors
 from unipd.apps.tomography.model import Fit
 from unipd.apps.tomography.objectives import BY_OUTCOME, NATS, oracle_options
 from unipd.apps.tomography.simulation import binomial_mean, sample_bases
 from unipd.apps.tomography.state import QuantumState, as_state, read_state_array
-from unipd.atoms import LowRank
+from unipd.atoms import LowRank, combination
 from unipd.couplings import WeightedLeastSquares
 from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData
@@ -358,11 +352,9 @@ def smallest_value(region: Region, operator: Any, sign: float) -> End:
 
     phi(X_t) - phi_min grows as t^2 while the region is an ellipsoid, so t is corrected by the ratio of square roots.
     """
-    size = region.problem.map.domain[0]
-    matrix = operator.toarray() if size <= 1 << WIDE_QUBITS else None
-    bounds = (
-        np.linalg.eigvalsh(matrix)[[0, -1]] if matrix is not None else np.array([-1.0, 1.0]) * operator.norm_bound()
-    )
+    is_small = region.problem.map.domain[0] <= 1 << WIDE_QUBITS
+    reach = operator.norm_bound()
+    bounds = np.linalg.eigvalsh(operator.toarray())[[0, -1]] if is_small else np.array([-reach, reach])
     spread = float(bounds[1] - bounds[0]) or 1.0
     best = float(bounds[0] if sign > 0 else -bounds[1])
     centre = sign * pair(operator, region.centre)
@@ -376,17 +368,12 @@ def smallest_value(region: Region, operator: Any, sign: float) -> End:
         step = trial.image - middle
         share = largest_step(lambda s, step=step: region.loss(middle + s * step), region.limit)
         if centre + share * (trial.value - centre) < found:
-            found, point = centre + share * (trial.value - centre), mix_points(region.centre, trial.point, share)
+            found = centre + share * (trial.value - centre)
+            point = combination([1.0 - share, share], [region.centre, trial.point])
         if found - best <= CLOSE * (centre - best):
             break
         factor, weight = mixed_factor(QuantumState.from_low_rank(trial.point)), next_weight(tried, region)
     return End(min(best, found), found, centre, QuantumState.from_low_rank(point))
-
-
-def mix_points(first: LowRank, second: LowRank, share: float) -> LowRank:
-    """Return (1 - s) X + s Y."""
-    left = np.concatenate([first.left, second.left], axis=1)
-    return LowRank(left, left, np.concatenate([(1.0 - share) * first.weights, share * second.weights]))
 
 
 class Trial(NamedTuple):
@@ -441,15 +428,12 @@ def repeat_fit(
         return fit_counts(settings, _measure_again(fit, fit.counts, truth, rng), prior=fit.state)
     data, stderr = fit.data, fit.data.stderr
     exact = fit.fitted if state is None else np.asarray(fit.model.strings.image(truth.low_rank), np.float64)
-    values = np.clip(exact, -1.0, 1.0)
-    if resample == "basis":
-        values = np.clip(data.expectations, -1.0, 1.0)
-    if stderr is None and data.shots is None:
-        stderr = np.full(values.shape, residual_noise(fit))
-    if stderr is not None:
-        values = values + stderr * rng.standard_normal(values.shape)
-    elif data.shots is not None:
+    values = np.clip(data.expectations if resample == "basis" else exact, -1.0, 1.0)
+    if stderr is None and data.shots is not None:
         values = binomial_mean(values, np.maximum(np.round(data.shots), 1.0), rng)
+    else:
+        stderr = np.full(values.shape, residual_noise(fit)) if stderr is None else stderr
+        values = values + stderr * rng.standard_normal(values.shape)
     return fit_data(settings, PauliData(data.qubits, data.x, data.z, values, data.shots, stderr))
 
 
@@ -514,19 +498,16 @@ def is_identified(fit: Fit) -> bool:
 
 def tangent_images(fit: Fit, rank: int) -> FloatArray:
     """Return A restricted to the tangent space at the estimate, column by column in an orthonormal basis."""
-    size, seen = fit.state.dimension, fit.model.measured_map
+    size, seen, columns = fit.state.dimension, fit.model.measured_map, list[FloatArray]()
     kept = min(rank, fit.state.rank)
     frame = np.linalg.qr(np.concatenate([fit.state.eigenvectors[:, :kept], np.eye(size)], axis=1))[0][:, :size]
-    columns: list[FloatArray] = []
-    for i in range(min(rank, size)):
-        for j in range(i, size):
-            for phase in (1.0,) if i == j else (1.0, 1.0j):
-                left = np.stack([frame[:, i] + phase * frame[:, j], frame[:, i] - phase * frame[:, j]], axis=1)
-                if i == j:
-                    left = left[:, :1] / 2.0
-                weights = np.array([1.0]) if i == j else np.array([0.5, -0.5]) / math.sqrt(2.0)
-                columns.append(np.asarray(seen.image(LowRank(left, left, weights)), np.float64))
-    images = np.stack(columns, axis=1)
-    is_diagonal = np.array([i == j for i in range(min(rank, size)) for j in range(i, size) for _ in range(1 + (i < j))])
-    traceless = np.linalg.qr(np.eye(images.shape[1]) - np.outer(is_diagonal, is_diagonal) / is_diagonal.sum())[0]
-    return images @ traceless[:, : images.shape[1] - 1] if images.shape[1] > 1 else images
+    pairs = [(i, j) for i in range(min(rank, size)) for j in range(i, size)]
+    for first, second in ((frame[:, i], frame[:, j]) for i, j in pairs if i < j):
+        for other in (second, 1.0j * second):
+            left = np.stack([first + other, first - other], axis=1)
+            columns.append(np.asarray(seen.image(LowRank(left, left, np.array([0.5, -0.5]) * math.sqrt(0.5)))))
+    diagonal = [LowRank(frame[:, [i]], frame[:, [i]], np.ones(1)) for i, j in pairs if i == j]
+    images = np.array([seen.image(point) for point in diagonal])
+    unit = np.full((len(diagonal), 1), 1.0)
+    traceless = np.linalg.qr(np.concatenate([unit, np.eye(len(diagonal))], axis=1))[0][:, 1:]
+    return np.concatenate([np.array(columns).reshape(-1, images.shape[1]), traceless.T @ images]).T

@@ -130,6 +130,11 @@ class BasisCounts(ReprMixin):
         """Number of shots."""
         return max(1, round(float(self.counts.sum())))
 
+    def by_outcome(self) -> dict[str, int]:
+        """Return the counts of a local basis by bit-string."""
+        width = self.size.bit_length() - 1
+        return {format(bits, f"0{width}b"): int(n) for bits, n in zip(self.outcomes, self.counts, strict=True)}
+
     @property
     def is_quasi(self) -> bool:
         """Whether these are quasi-counts."""
@@ -343,7 +348,7 @@ def as_confusion(readout: Any, qubits: int) -> Confusion | None:
 
     See Also
     --------
-    correct_readout, unipd.PauliTomography
+    unipd.PauliTomography
 
     Examples
     --------
@@ -368,32 +373,6 @@ def as_confusion(readout: Any, qubits: int) -> Confusion | None:
     if array.shape == (size, size) and qubits > 1:
         return array
     return tuple(np.broadcast_to(array, (qubits, 2, 2)).copy())
-
-
-def correct_readout(histogram: FloatArray, confusion: Confusion | None) -> FloatArray:
-    """Return the counts multiplied by the inverse of the confusion matrix: quasi-counts without readout errors.
-
-    Parameters
-    ----------
-    histogram
-        Counts of all outcomes by index ``int(bits, 2)``, one row per basis.
-    confusion
-        Confusion matrices, as :func:`as_confusion` returns them; None for none.
-
-    See Also
-    --------
-    as_confusion
-
-    Examples
-    --------
-    >>> correct_readout(np.array([[90.0, 10.0]]), as_confusion(0.1, 1)).round(9)
-    array([[100.,   0.]])
-    """
-    if confusion is None:
-        return histogram
-    if isinstance(confusion, np.ndarray):
-        return apply_local(histogram, np.asarray(np.linalg.inv(confusion), np.float64))
-    return apply_local(histogram, tuple(np.asarray(np.linalg.inv(matrix), np.float64) for matrix in confusion))
 
 
 def estimate_paulis(

@@ -5,7 +5,6 @@ Inside a checkpoint, finished replicates are stored in a file next to it.
 
 from __future__ import annotations
 
-import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -23,19 +22,13 @@ from unipd._util import validate
 from unipd._util.context import bind_process_context, current_communicator, current_context
 from unipd._util.printing import ReprMixin
 from unipd._version import __version__
-from unipd.apps.tomography.confidence import (
-    is_identified,
-    is_measured,
-    is_target_measured,
-    repeat_fit,
-    state_range,
-)
+from unipd.apps.tomography.confidence import is_identified, is_measured, is_target_measured, repeat_fit, state_range
 from unipd.apps.tomography.measurements import as_pauli_sum
 from unipd.apps.tomography.model import Fit
 from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.run import interruption
-from unipd.run.checkpoint import Checkpoint, CheckpointWarning
+from unipd.run.checkpoint import CheckpointWarning
 from unipd.run.checkpoint.file import read_checkpoint, remove_leftovers, unusable, write_checkpoint
 from unipd.run.checkpoint.fingerprint import digest_of
 
@@ -46,7 +39,7 @@ EIGENVALUES = 4
 """Largest eigenvalues whose error bars are reported."""
 RESAMPLING = ("parametric", "basis")
 """How data are drawn again: from the estimate, or from the data themselves, basis by basis (value by value)."""
-LAYOUT = 2
+LAYOUT = 3
 """Number of the layout of files of replicates."""
 
 
@@ -82,6 +75,7 @@ class Bootstrap(ReprMixin):
     fit: Fit
     target: QuantumState | None = None
     observables: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    _ranges: dict[tuple[str, float], tuple[float, float]] = field(default_factory=dict[Any, Any], init=False)
 
     @property
     def replicates(self) -> int:
@@ -91,9 +85,7 @@ class Bootstrap(ReprMixin):
     @cached_property
     def figures(self) -> Mapping[str, Figure]:
         """Functions of a state by name: fidelity (with a target), purity, entropy, eigenvalues, observables."""
-        figures: dict[str, Figure] = {}
-        if self.target is not None:
-            figures["fidelity"] = lambda state: state.fidelity(self.target)
+        figures: dict[str, Figure] = {"fidelity": lambda state: state.fidelity(self.target)} if self.target else {}
         figures |= {"purity": lambda state: state.purity, "entropy": lambda state: state.entropy}
         for place in range(min(EIGENVALUES, self.fit.state.dimension)):
             figures[f"eigenvalue_{place + 1}"] = partial(nth_eigenvalue, place)
@@ -197,10 +189,6 @@ class Bootstrap(ReprMixin):
             reach = float(np.abs(as_pauli_sum(self.observables[figure], self.fit.state.qubits)[1]).sum())
             return -reach, reach
         return (0.0, float(self.fit.state.qubits)) if figure == "entropy" else (0.0, 1.0)
-
-    @cached_property
-    def _ranges(self) -> dict[tuple[str, float], tuple[float, float]]:
-        return {}
 
     def _range(self, name: str, level: float) -> tuple[float, float]:
         if (name, level) not in self._ranges:
@@ -367,17 +355,19 @@ def bootstrap(
     named = {} if observables is None else dict(observables)
     for observable in named.values():
         as_pauli_sum(observable, fit.state.qubits)
-    settings = fit.refit_settings
     streams = np.random.SeedSequence(validate.integer("seed", seed, minimum=0)).spawn(number)
     workers = 1 if threads is None else validate.integer("threads", threads, minimum=1)
 
-    def replicate(index: int) -> Array:
+    def replicate(index: int) -> Array | None:
+        """Return a factor of the state; None when a stop is requested, which may have cut the fit short."""
+        if interruption.is_stop_requested():
+            return None
         state = repeat_fit(fit, np.random.default_rng(streams[index]), resample).state
-        return state.eigenvectors * np.sqrt(state.eigenvalues)
+        return None if interruption.is_stop_requested() else state.eigenvectors * np.sqrt(state.eigenvalues)
 
-    marks = (settings, fit.counts, fit.state, fit.fitted, fit.data, resample, seed)
-    done = _Replicates(current_context().checkpoint, *marks).draw(number, replicate, workers, progress)
-    states = tuple(QuantumState(factor, np.linalg.norm(factor, axis=0) ** 2) for factor in done)
+    done = _Replicates(fit.refit_settings, fit.counts, fit.state, fit.fitted, fit.data, resample, seed)
+    factors = done.complete(number, replicate, workers, progress)
+    states = tuple(QuantumState(factor, np.linalg.norm(factor, axis=0) ** 2) for factor in factors)
     return Bootstrap(states, fit, None if target is None else as_state(target), named)
 
 
@@ -403,17 +393,14 @@ def _read_file(path: Path) -> dict[str, Rows]:
         header, arrays = read_checkpoint(path)
         if header["layout"] != LAYOUT:
             raise unusable(path, f"its replicates have the layout {header['layout']}, expected {LAYOUT}")
-        parts = zip(header["bootstraps"], arrays[::3], arrays[1::3], arrays[2::3], strict=True)
-        return {key: _split_factors(*part) for key, *part in parts}
+        sets: dict[str, Rows] = {}
+        for (key, number), factor in zip(header["replicates"], arrays, strict=True):
+            sets.setdefault(key, {})[number] = factor
+        return sets
     except (KeyError, TypeError, ValueError, OSError) as error:
         if isinstance(error, FileFormatError):
             raise
         raise unusable(path, f"the replicates cannot be read ({error})") from error
-
-
-def _split_factors(numbers: Array, ranks: Array, columns: Array) -> Rows:
-    """Return the factors of replicates, stored as the columns of one array."""
-    return dict(zip(numbers.tolist(), np.split(columns, np.cumsum(ranks)[:-1], axis=1), strict=True))
 
 
 class _Replicates:
@@ -422,68 +409,51 @@ class _Replicates:
     The file keeps the replicates of other fits and seeds: ``marks`` are all that these depend on.
     """
 
-    def __init__(self, checkpoint: Checkpoint | None, *marks: Any) -> None:
-        self._checkpoint = checkpoint
-        self._sets: dict[str, Rows] = {} if checkpoint is None else read_replicates(checkpoint.path)
-        key = "" if checkpoint is None else current_communicator().on_root(lambda: digest_of(__version__, *marks))
+    def __init__(self, *marks: Any) -> None:
+        self._checkpoint = current_context().checkpoint
+        self._sets = {} if self._checkpoint is None else read_replicates(self._checkpoint.path)
+        key = "" if self._checkpoint is None else current_communicator().on_root(lambda: digest_of(__version__, *marks))
         self._rows = self._sets.setdefault(key, {})
         self._written, self._unwritten, self._has_warned = -np.inf, 0, False
 
-    def draw(
-        self, count: int, draw: Callable[[int], Array], threads: int, progress: Callable[[int, int], Any] | None
+    def complete(
+        self, count: int, draw: Callable[[int], Array | None], threads: int, progress: Callable[[int, int], Any] | None
     ) -> list[Array]:
         """Return the first ``count`` replicates after drawing the missing ones; fewer when a stop is requested."""
-        missing, lock = [number for number in range(count) if number not in self._rows], threading.Lock()
+        missing = [number for number in range(count) if number not in self._rows]
         done = count - len(missing)
-
-        def add(number: int) -> None:
-            nonlocal done
-            if interruption.is_stop_requested():
-                return
-            row = draw(number)
-            with lock:  # one at a time: after a stop requested in ``progress`` no replicate is added
-                if interruption.is_stop_requested():
-                    return  # the fit may have been cut short
-                self._put(number, row)
-                done += 1
-                if progress is not None:
-                    progress(done, count)
-
         if done and progress is not None:
             progress(done, count)
         try:
             with ThreadPoolExecutor(threads if current_communicator().size == 1 else 1) as pool:
-                list(pool.map(bind_process_context(add), missing))
+                rows = pool.map(bind_process_context(draw), missing)
+                for number, row in zip(missing, rows, strict=True):
+                    if row is None or interruption.is_stop_requested():
+                        break
+                    self._rows[number], done = row, done + 1
+                    self._unwritten += 1
+                    self._write_if_due()
+                    if progress is not None:
+                        progress(done, count)
         finally:
-            self._flush()
+            self._write()
         return [self._rows[number] for number in range(count) if number in self._rows]
 
-    def _put(self, number: int, row: Array) -> None:
-        """Add a replicate, and write the file when it is due."""
-        self._rows[number] = row
-        self._unwritten += 1
-        if self._checkpoint is not None:
-            since = time.perf_counter() - self._written
-            if since == np.inf or self._checkpoint.every.due(since, self._unwritten):
-                self._flush()
+    def _write_if_due(self) -> None:
+        since = time.perf_counter() - self._written
+        if self._checkpoint is not None and (since == np.inf or self._checkpoint.every.due(since, self._unwritten)):
+            self._write()
 
-    def _flush(self) -> None:
+    def _write(self) -> None:
         """Write the file, or warn once that this is not possible."""
         if self._checkpoint is None:
             return
         path = replicates_file(self._checkpoint.path)
         if self._unwritten and current_communicator().is_leader:
-            arrays: list[Array] = []
-            for rows in filter(None, self._sets.values()):
-                factors = list(rows.values())
-                ranks = np.array([factor.shape[1] for factor in factors], np.int64)
-                arrays += [np.array(list(rows), np.int64), ranks, np.concatenate(factors, axis=1)]
+            names = [(key, number) for key, rows in self._sets.items() for number in rows]
+            factors = [factor for rows in self._sets.values() for factor in rows.values()]
             try:
-                write_checkpoint(
-                    path,
-                    {"layout": LAYOUT, "bootstraps": [key for key, rows in self._sets.items() if rows], "runs": []},
-                    arrays,
-                )
+                write_checkpoint(path, {"layout": LAYOUT, "replicates": names, "runs": []}, factors)
             except OSError as error:
                 if not self._has_warned:
                     text = f"{path} could not be written ({error.strerror}); the bootstrap continues and retries"

@@ -18,11 +18,9 @@ from unipd.apps.tomography.measurements import (
     PRECISIONS,
     QuasiCounts,
     as_paulis,
-    count_strings,
     real_values,
     warn_if_doubtful,
     warn_if_errors_vanish,
-    warn_if_too_few,
     warn_if_undetermined,
 )
 from unipd.apps.tomography.model import Fit, FitSettings
@@ -226,20 +224,19 @@ class PauliTomography:
         if any(part.is_quasi for part in parts):
             text = "negative or fractional counts have no likelihood: they are fitted by least squares, "
             warnings.warn(f"{text}with weights that neglect how they were corrected", QuasiCounts, stacklevel=2)
-        self._fit = fit_counts(settings, parts)
-        warn_if_too_few(self.data_.qubits, self.fit_.model.independent)
-        if self.settings.method in ("auto", "factored"):
-            warn_if_undetermined(self.data_.qubits, self.fit_.model.independent, self.rank_)
-        return self
+        return self._keep(fit_counts(settings, parts))
 
     def fit_data(self, data: PauliData) -> PauliTomography:
         """Estimate the state from measurements read by :func:`unipd.io.pauli.read_pauli_data`."""
-        warn_if_too_few(data.qubits, count_strings(data))
         warn_if_doubtful(data)
         warn_if_errors_vanish(data)
-        self._fit = fit_data(self.settings, data)
-        if self.settings.method in ("auto", "factored"):  # averages of atoms have a rank of their own
-            warn_if_undetermined(data.qubits, self.fit_.model.independent, self.rank_)
+        return self._keep(fit_data(self.settings, data))
+
+    def _keep(self, fit: Fit) -> PauliTomography:
+        """Keep a fit, and warn when the data do not determine it; averages of atoms have a rank of their own."""
+        self._fit = fit
+        rank = self.rank_ if self.settings.method in ("auto", "factored") else 0
+        warn_if_undetermined(fit.data.qubits, fit.model.independent, rank)
         return self
 
     def bootstrap(self, replicates: int = 100, **options: Any) -> Bootstrap:

@@ -26,13 +26,7 @@ from unipd.apps.tomography.counts import (
     pool_estimates,
 )
 from unipd.apps.tomography.fixed_rank import REGULARISATION, FixedRank
-from unipd.apps.tomography.measurements import (
-    DOUBLE_QUBITS,
-    Paulis,
-    choose_precision,
-    parameter_count,
-    pauli_map,
-)
+from unipd.apps.tomography.measurements import DOUBLE_QUBITS, Paulis, choose_precision, parameter_count, pauli_map
 from unipd.apps.tomography.model import Fit, FitSettings, Model
 from unipd.apps.tomography.objectives import (
     BY_OUTCOME,
@@ -113,11 +107,9 @@ def fit_counts(settings: FitSettings, counts: list[BasisCounts], prior: QuantumS
 
     The weights of "outcomes" are taken from the state ``prior``, if given.
     """
-    qubits, limited = counts[0].qubits, not (settings.max_weight is None and settings.max_paulis is None)
-    objective, confusion = (
-        choose_count_objective(settings.objective, counts, limited=limited),
-        as_confusion(settings.readout, qubits),
-    )
+    qubits, is_limited = counts[0].qubits, not (settings.max_weight is None and settings.max_paulis is None)
+    objective = choose_count_objective(settings.objective, counts, limited=is_limited)
+    confusion = as_confusion(settings.readout, qubits)
     if objective not in BY_OUTCOME:
         if confusion is not None:
             raise InvalidInput("readout", f"an objective of outcomes ({', '.join(BY_OUTCOME)})", objective)
@@ -136,8 +128,7 @@ def fit_counts(settings: FitSettings, counts: list[BasisCounts], prior: QuantumS
         problem = likelihood_problem(outcome_map, histogram, **oracle_options(settings.method))
         settings = _with_accuracy(settings, objective, problem, qubits)
         start = invert_expectations(data, strings) if qubits <= WIDE_QUBITS else None
-        model = Model(problem, objective, strings, data, True, histogram, start)
-        fit = fit_model(settings, model)
+        fit = fit_model(settings, Model(problem, objective, strings, data, True, histogram, start))
     else:
         fit = _fit_frequencies(settings, objective, outcome_map, histogram, (data, strings), prior)
     return replace(fit, settings=settings, counts=counts).add_figures()
@@ -195,11 +186,9 @@ def _remaining_budget(stop: StoppingRule | None, done: list[Result]) -> Stopping
 
 def _total_work(results: list[Result]) -> Result:
     """Return the last result with the iterations, counts and seconds of all."""
-    counts = Counts()
-    for result in results:
-        counts = counts + result.counts
-    iterations = sum(result.iterations for result in results)
-    return replace(results[-1], iterations=iterations, counts=counts, seconds=sum(r.seconds for r in results))
+    iterations, seconds = sum(result.iterations for result in results), sum(result.seconds for result in results)
+    counts = sum((result.counts for result in results), Counts())
+    return replace(results[-1], iterations=iterations, counts=counts, seconds=seconds)
 
 
 def fit_model(settings: FitSettings, model: Model) -> Fit:
@@ -211,9 +200,8 @@ def fit_model(settings: FitSettings, model: Model) -> Fit:
     if isinstance(settings.rank, int):
         choice = f"at most {settings.rank} (prescribed)"
         return replace(_fit_rank(settings, model), rank_limit=settings.rank, rank_choice=choice)
-    is_plain = settings.objective == settings.method == "auto" and not settings.method_options
-    is_plain = is_plain and settings.depolarize == 0.0
-    is_default = model.is_noisy and model.is_undersampled and is_plain and model.problem.has_differentiable_loss
+    is_plain = settings.objective == settings.method == "auto" and not (settings.method_options or settings.depolarize)
+    is_default = is_plain and model.is_noisy and model.is_undersampled and model.problem.has_differentiable_loss
     if settings.rank is None and not is_default:
         return _fit_rank(settings, model)
     if not model.problem.has_differentiable_loss:
@@ -248,9 +236,8 @@ def _search_rank(settings: FitSettings, model: Model, done: list[Result], *, mus
         done.append(fit.result)
         if not fit.is_complete:
             return replace(fit, rank_choice=f"at most {rank} (the search was cut short)")
-        explains = must_explain and is_adequate(model, fit, model.observations - parameters)
         is_best_of_all = fit.result.status.success
-        if must_explain and (explains or is_best_of_all):
+        if must_explain and (is_best_of_all or is_adequate(model, fit, model.observations - parameters)):
             return replace(fit, rank_choice=f"at most {rank} (the smallest that explains the data)")
         criterion = information_criterion(model, fit.result.objective) + 2.0 * parameters
         if criterion >= least:
@@ -313,12 +300,11 @@ def _fit_rank(settings: FitSettings, model: Model) -> Fit:
 def _infeasible_note(problem: Problem) -> str:
     """Return the message of a fit within a noise level that no X allows, with the limits that X has."""
     level = problem.coupling.radius if isinstance(problem.coupling, L2Ball) else math.nan
+    kind, remedy = "X, of whatever trace,", "."
     if problem.sharp.maximum() < math.inf:
-        return (
-            f"Infeasible: no psd X of trace at most 1, the trace of a state, has ||A(X) - b|| <= {level:.6g}. Raise "
-            'the noise level, or fit with the objective "trace-squared", which does not limit the trace.'
-        )
-    return f"Infeasible: no psd X, of whatever trace, has ||A(X) - b|| <= {level:.6g}. Raise the noise level."
+        kind = "X of trace at most 1, the trace of a state,"
+        remedy = ', or fit with the objective "trace-squared", which does not limit the trace.'
+    return f"Infeasible: no psd {kind} has ||A(X) - b|| <= {level:.6g}. Raise the noise level{remedy}"
 
 
 def add_bound_at_limit(result: Result) -> Result:
@@ -332,19 +318,17 @@ def add_bound_at_limit(result: Result) -> Result:
     if result.status is not Status.TIME_LIMIT or not problem.has_differentiable_loss:
         return result
     begun, end = time.monotonic(), time.monotonic() + max(BOUND_SECONDS, 0.5 * result.seconds)
-    better = _certify_at_image(result, result.image)
-    if not problem.has_smooth_loss or type(unwrap_counter(problem.sharp)) is not Spectrahedron:
-        return replace(better, seconds=result.seconds + time.monotonic() - begun)
-    nothing = np.zeros_like(problem.b)
-    better = _certify_at_image(better, nothing)
-    if better.dual_bound <= 0.0:
-        method, image = Projected(rank=NOISY_RANK), nothing
-        states = iterate(problem, method, accuracy=result.accuracy, tracker=LowRankTracker(1), start=nothing)
-        for state in islice(states, BOUND_STEPS):
-            image = state.image
-            if time.monotonic() >= end:
-                break
+    better, image = _certify_at_image(result, result.image), np.zeros_like(problem.b)
+    if problem.has_smooth_loss and type(unwrap_counter(problem.sharp)) is Spectrahedron:
         better = _certify_at_image(better, image)
+        if better.dual_bound <= 0.0:
+            method, tracker = Projected(rank=NOISY_RANK), LowRankTracker(1)
+            states = iterate(problem, method, accuracy=result.accuracy, tracker=tracker, start=image)
+            for state in islice(states, BOUND_STEPS):
+                image = state.image
+                if time.monotonic() >= end:
+                    break
+            better = _certify_at_image(better, image)
     return replace(better, seconds=result.seconds + time.monotonic() - begun)
 
 
@@ -385,8 +369,8 @@ def _replace_point(result: Result, state: QuantumState) -> Result:
     point = LowRank(state.eigenvectors, state.eigenvectors, trace * state.eigenvalues)
     image = np.asarray(problem.map.image(point)).astype(problem.dtype, copy=False)
     known = measure_point(problem, None, image, result.objective if problem.loss is None else 0.0)
-    certificate = Certificate(*known, result.dual_bound, result.dual, result.bound_kind)
-    return replace(result, x=point, image=image, **certificate_figures(problem, certificate))
+    figures = certificate_figures(problem, Certificate(*known, result.dual_bound, result.dual, result.bound_kind))
+    return replace(result, x=point, image=image, **figures)
 
 
 def choose_method(settings: FitSettings, model: Model) -> Method:
@@ -398,8 +382,6 @@ def choose_method(settings: FitSettings, model: Model) -> Method:
     smaller one when the accuracy requires it.
     """
     name, options, problem = settings.method, dict(settings.method_options), model.problem
-    if not isinstance(name, str):
-        return as_method(name, problem, **options)
     is_descent = name in ("auto", "factored") and not options and problem.has_differentiable_loss
     if is_descent and isinstance(settings.rank, int):
         return FixedRank(rank=settings.rank)
@@ -410,17 +392,17 @@ def choose_method(settings: FitSettings, model: Model) -> Method:
         return Projected(rank=NOISY_RANK)
     if name == "auto":
         name = "factored" if is_factorable(problem.sharp) else "corrective"
+    size = problem.map.domain[0]
+    usual: dict[str, Any] = {}
     if name in UNIVERSAL and problem.loss is not None:
-        options.setdefault("eps", universal_eps(problem, settings.required_accuracy))
-    if name == "factored" and fits_noise:
-        factors = SpectralFactors(problem.map.domain[0], 0, 1.0, ball=False, regularisation=REGULARISATION)
-        for option, value in (("rank", NOISY_RANK), ("factors", factors), ("inner_steps", 5)):
-            options.setdefault(option, value)
+        usual = {"eps": universal_eps(problem, settings.required_accuracy)}
+    elif name == "factored" and fits_noise:
+        factors = SpectralFactors(size, 0, 1.0, ball=False, regularisation=REGULARISATION)
+        usual = {"rank": NOISY_RANK, "factors": factors, "inner_steps": 5}
     elif name == "factored":
-        options.setdefault("inner_steps", 3 if problem.map.domain[0] <= 1 << DOUBLE_QUBITS else 2)
-        if isinstance(settings.rank, int):
-            options.setdefault("rank", settings.rank)
-    return as_method(name, problem, **options)
+        usual = {"inner_steps": 3 if size <= 1 << DOUBLE_QUBITS else 2}
+        usual |= {"rank": settings.rank} if isinstance(settings.rank, int) else {}
+    return as_method(name, problem, **{**usual, **options})
 
 
 def depolarize(problem: Problem, state: QuantumState, share: float) -> QuantumState:

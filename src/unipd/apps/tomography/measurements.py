@@ -18,14 +18,7 @@ from unipd._util.context import current_communicator
 from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData, noise_tolerance
 from unipd.maps.pauli import PauliMap
-from unipd.maps.pauli.strings import (
-    MOST_QUBITS,
-    default_count,
-    masks,
-    parse,
-    random_paulis,
-    write,
-)
+from unipd.maps.pauli.strings import check_strings, default_count, parse, random_paulis, write
 
 _EXPECTED = "labels such as 'XIZ', a PauliList or SparsePauliOp, or a pair (x, z) of masks"
 
@@ -194,13 +187,7 @@ def _from_masks(x: Array, z: Array, qubits: int | None) -> Paulis:
         if x.dtype != bool or x.ndim != 2:
             raise InvalidInput("qubits", "the number of qubits, needed with integer masks", "None")
         qubits = int(x.shape[1])
-    count = validate.integer("qubits", qubits, minimum=1)
-    if count > MOST_QUBITS:
-        raise InvalidInput("qubits", f"at most {MOST_QUBITS}", repr(qubits))
-    first, second = masks("x", count, x), masks("z", count, z)
-    if first.shape != second.shape:
-        raise InvalidInput("z", f"{first.size} masks, as many as x", f"{second.size}")
-    return Paulis(count, first, second)
+    return Paulis(*check_strings(qubits, x, z))
 
 
 IMAGINARY_ROUNDING = 1e-9
@@ -216,17 +203,15 @@ def real_values(name: str, value: Any, size: int, *, spread: bool = False) -> Fl
     array([100., 100.])
     """
     try:
-        given: Any = np.asarray(value)
-        array = (given.real if given.dtype.kind == "c" else given).astype(np.float64)
+        given: Any = np.real_if_close(value, IMAGINARY_ROUNDING)  # Qiskit's expectation values are complex
+        array = given.astype(np.complex128 if given.dtype.kind == "c" else np.float64)
     except (TypeError, ValueError):
         raise InvalidInput(name, "real numbers", type(value).__name__) from None
-    # Qiskit's expectation values are complex.
-    if given.dtype.kind == "c" and np.any(np.abs(given.imag) > IMAGINARY_ROUNDING):
+    if array.dtype.kind == "c":
         raise InvalidInput(name, "real numbers", "numbers with imaginary parts")
     if spread and array.ndim == 0:
         array = np.full(size, float(array))
-    if array.shape in ((size, 1), (1, size)):
-        array = array.reshape(size)
+    array = array.reshape(-1) if array.shape in ((size, 1), (1, size)) else array
     if array.shape != (size,):
         raise InvalidInput(name, f"{size} values, one per Pauli string", f"shape {array.shape}")
     return array
@@ -498,30 +483,17 @@ def identifying_count(qubits: int) -> int:
     return min(4 * p - 5, p * p - 1)
 
 
-def warn_if_too_few(qubits: int, distinct: int) -> None:
-    """Warn when there are fewer distinct strings than :func:`identifying_count`."""
-    needed = identifying_count(qubits)
-    if distinct < needed:
-        warnings.warn(
-            f"{distinct} distinct Pauli measurement{'s' * (distinct != 1)} cannot identify a state of {qubits} "
-            f"qubit{'s' * (qubits != 1)} (a pure one takes about {needed}): "
-            "the estimate is one of many that fit",
-            TooFewMeasurements,
-            stacklevel=3,
-        )
-
-
 def warn_if_undetermined(qubits: int, distinct: int, rank: int) -> None:
-    """Warn when states of this rank, that of an estimate, have more parameters than there are distinct strings."""
-    parameters = parameter_count(qubits, rank)
-    if identifying_count(qubits) <= distinct < parameters:
-        warnings.warn(
-            f"{distinct} distinct strings do not determine an estimate of rank {rank} ({parameters} parameters): "
-            "it is one of many states that fit; measure more strings, prescribe a smaller rank (rank), or minimise the "
-            'trace (objective "trace")',
-            UndeterminedState,
-            stacklevel=3,
-        )
+    """Warn when distinct strings are fewer than :func:`identifying_count`, or than an estimate of this rank takes."""
+    needed, parameters = identifying_count(qubits), parameter_count(qubits, rank)
+    if distinct < needed:
+        text = f"{distinct} distinct Pauli measurement{'s' * (distinct != 1)} cannot identify a state of {qubits} "
+        text += f"qubit{'s' * (qubits != 1)} (a pure one takes about {needed}): the estimate is one of many that fit"
+        warnings.warn(text, TooFewMeasurements, stacklevel=4)
+    elif distinct < parameters:
+        text = f"{distinct} distinct strings do not determine an estimate of rank {rank} ({parameters} parameters): "
+        text += "it is one of many states that fit; measure more strings, prescribe a smaller rank (rank), or "
+        warnings.warn(f'{text}minimise the trace (objective "trace")', UndeterminedState, stacklevel=4)
 
 
 def warn_if_errors_vanish(data: PauliData) -> None:
@@ -536,12 +508,9 @@ def warn_if_errors_vanish(data: PauliData) -> None:
     if raised.size:
         labels = ", ".join(write(data.qubits, data.x[raised[:NAMED_STRINGS]], data.z[raised[:NAMED_STRINGS]]))
         others = f" and {raised.size - NAMED_STRINGS} other strings" if raised.size > NAMED_STRINGS else ""
-        warnings.warn(
-            f"the standard error of {labels}{others} is {data.stderr[raised].min():g}, less than a hundredth of the "
-            f"median one: fitted as {errors[raised[0]]:.3g} (shots, where known, tell more than such an error)",
-            DoubtfulMeasurements,
-            stacklevel=3,
-        )
+        text = f"the standard error of {labels}{others} is {data.stderr[raised].min():g}, less than a hundredth of the "
+        text += f"median one: fitted as {errors[raised[0]]:.3g} (shots, where known, tell more than such an error)"
+        warnings.warn(text, DoubtfulMeasurements, stacklevel=3)
 
 
 def warn_if_doubtful(data: PauliData) -> None:

@@ -153,20 +153,17 @@ class Shadow:
         if not isinstance(counts, Mapping) or not counts:
             got = "an empty one" if isinstance(counts, Mapping) else type(counts).__name__
             raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", got)
-        bases: list[str] = []
-        words: list[str] = []
+        rows: list[tuple[str, str, int]] = []
         numbers: list[int] = []
-        draws: list[int] = []
         for draw, (basis, content) in enumerate(counts.items()):
             outcomes, scale = read_outcomes(f"counts[{basis!r}]", len(str(basis)), content)
             for word, number in outcomes.items():
                 known = isinstance(number, (int, float, np.integer, np.floating)) and scale == 1.0
                 if not known or number < 0 or number != int(number):
                     raise InvalidInput(f"counts[{basis!r}]", "whole numbers of shots", repr(number))
-                bases.append(str(basis))
-                words.append("".join(str(word).split()))
+                rows.append((str(basis), "".join(str(word).split()), draw))
                 numbers.append(int(number))
-                draws.append(draw)
+        bases, words, draws = zip(*rows, strict=True)
         return cls(np.repeat(bases, numbers).tolist(), np.repeat(words, numbers).tolist(), np.repeat(draws, numbers))
 
     @property
@@ -221,18 +218,16 @@ class Shadow:
         >>> found["zz"].value, found["zz"].matches, found["z"].value
         (1.0, 30, 1.0)
         """
-        chosen = validate.choice("estimator", estimator, ESTIMATORS)
+        is_median = validate.choice("estimator", estimator, ESTIMATORS) == ESTIMATORS[0]
         validate.fraction("level", level)
         terms = {name: read_terms(observable, self.qubits) for name, observable in observables.items()}
-        needed = math.ceil(2.0 * math.log(2.0 * max(1, len(terms)) / (1.0 - level)))
-        is_median = chosen == ESTIMATORS[0]
-        parts, unit = (self.draws, "basis") if is_median else (self.size, "shot")
-        usual = needed if is_median else min(BATCHES, parts)
+        least = math.ceil(2.0 * math.log(2.0 * max(1, len(terms)) / (1.0 - level))) if is_median else 2
+        parts, unit, units = (self.draws, "basis", "bases") if is_median else (self.size, "shot", "shots")
+        usual = least if is_median else min(BATCHES, parts)
         number = usual if batches is None else validate.integer("batches", batches, minimum=2)
-        if number > parts or number < 2 or (is_median and number < needed):
-            least = max(2, needed if is_median else 2)
-            text = f"at least {least} batches, each of at least one {unit} (level {level:g})"
-            raise InvalidInput("batches", text, f"{number} batches of {parts} {'bases' if is_median else 'shots'}")
+        if not max(2, least) <= number <= parts:
+            text = f"at least {max(2, least)} batches, each of at least one {unit} (level {level:g})"
+            raise InvalidInput("batches", text, f"{number} batches of {parts} {units}")
         packed = PackedShots(self, number, shuffled=not is_median)
         if not is_median:
             return {name: _mean_of_matches(packed, *part, level) for name, part in terms.items()}

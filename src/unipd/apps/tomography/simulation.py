@@ -219,9 +219,8 @@ def make_state(kind: str, qubits: int, *, rank: int | None = None, seed: int = 0
 def _dimension(qubits: int) -> int:
     count = validate.integer("qubits", qubits, minimum=1)
     if count > MOST_QUBITS:
-        raise InvalidInput(
-            "qubits", f"at most {MOST_QUBITS}", f"{qubits} (a vector of {math.ldexp(16, count):.3g} bytes)"
-        )
+        found = f"{qubits} (a vector of {math.ldexp(16, count):.3g} bytes)"
+        raise InvalidInput("qubits", f"at most {MOST_QUBITS}", found)
     return 1 << count
 
 
@@ -486,13 +485,7 @@ def simulate_counts(
     number = validate.integer("shots", shots, minimum=1)
     rng = np.random.default_rng(seed)
     parts = sample_bases(state, chosen, [number] * len(chosen), rng, noise)
-    return {
-        part.basis: {
-            format(bits, f"0{part.size.bit_length() - 1}b"): int(count)
-            for bits, count in zip(part.outcomes, part.counts, strict=True)
-        }
-        for part in parts
-    }
+    return {part.basis: part.by_outcome() for part in parts}
 
 
 def _apply_on_axis(matrix: Array, tensor: Array, axis: int) -> Array:
@@ -606,10 +599,9 @@ def _state(state: Any, qubits: int | None, measurements: int | None, rank: int |
         return as_state(state)
     if qubits is None:
         raise InvalidInput("qubits", "the number of qubits of a state given by name", "None")
-    checked = require_room_for_state(qubits, measurements or 0)
-    return make_state(
-        state, require_room_for_state(checked, measurements or measurement_count(checked)), rank=rank, seed=seed
-    )
+    known = require_room_for_state(qubits, measurements or 0)
+    require_room_for_state(known, measurements or measurement_count(known))
+    return make_state(state, known, rank=rank, seed=seed)
 
 
 def _stream(seed: int, part: int) -> int:

@@ -272,13 +272,7 @@ class PauliMap(Map):
         *,
         method: str = "auto",
     ) -> None:
-        self.qubits = validate.integer("qubits", qubits, minimum=1)
-        if self.qubits > strings.MOST_QUBITS:
-            raise InvalidInput("qubits", f"at most {strings.MOST_QUBITS}", repr(qubits))
-        self.x: IntArray = strings.masks("x", self.qubits, x)
-        self.z: IntArray = strings.masks("z", self.qubits, z)
-        if self.x.shape != self.z.shape:
-            raise InvalidInput("z", f"{self.x.size} masks, one for each x", f"{self.z.size}")
+        self.qubits, self.x, self.z = strings.check_strings(qubits, x, z)
         self.precision = validate.choice("precision", precision, ("single", "double"))
         self.threads = None if threads is None else validate.integer("threads", threads, minimum=1)
         size = 1 << self.qubits
@@ -357,22 +351,11 @@ class PauliMap(Map):
         return self.blocks.image_of_matrix(np.asarray(atoms.dense(atom)))
 
     def _image_of_factors(self, atom: atoms.LowRank) -> FloatArray:
-        """Return sum_i Re w_i v_i^* P_k u_i; for u != v by polarisation, Re v^* P u = (|u + v|_P - |u - v|_P) / 4."""
-        if self.uses_blocks(atom.rank):
+        """Return sum_i Re w_i v_i^* P_k u_i; the kernels know u = v only."""
+        if self.uses_blocks(atom.rank) or not atom.hermitian:
             return self.blocks.image_of_factors(atom.left * atom.weights.astype(atom.left.dtype), atom.right)
-        result = np.zeros(self.codomain)
-        for i, weight in enumerate(atom.weights):
-            u, v = atom.left[:, i], atom.right[:, i]
-            if atom.hermitian:
-                result += self._quadratic(u, float(np.real(weight)))
-                continue
-            left, right = euclidean_norm(u), euclidean_norm(v)
-            if weight != 0 and left and right:
-                scaled = (weight / abs(weight)) * (u / left)
-                factor = float(abs(weight)) * left * right / 4.0
-                result += self._quadratic(scaled + v / right, factor)
-                result -= self._quadratic(scaled - v / right, factor)
-        return result
+        columns = zip(atom.left.T, atom.weights, strict=True)
+        return sum((self._quadratic(u, float(np.real(w))) for u, w in columns), np.zeros(self.codomain))
 
     def _quadratic(self, vector: Array, factor: float) -> FloatArray:
         """Return factor * u^* P_k u for all strings; u is scaled to norm one before it is rounded."""

@@ -367,56 +367,42 @@ class Group:
         return tuple(np.asarray(np.linalg.pinv(part), np.float64) for part in parts)
 
 
-class _Columns:
-    """The letters that occur in the matrices of measurements, each matrix examined once, readout errors included."""
-
-    def __init__(self, qubits: int, confusion: Confusion | None) -> None:
-        self.qubits, self.confusion = qubits, confusion
-        self._known: dict[tuple[int, int], tuple[FloatArray, IntArray, bytes]] = {}
-
-    def of_qubit(self, matrix: FloatArray, qubit: int) -> tuple[FloatArray, IntArray, bytes]:
-        """Return the matrix without the letters that do not occur, the keys of the others, and a mark of the matrix."""
-        if (id(matrix), qubit) not in self._known:
-            used = np.flatnonzero(np.any(np.abs(matrix) > NEGLIGIBLE, axis=0))
-            kept = matrix[:, used]
-            if isinstance(self.confusion, tuple) and matrix.shape[0] > 1:
-                kept = self.confusion[qubit] @ kept
-            self._known[id(matrix), qubit] = kept, self._keys(used, qubit), kept.tobytes()
-        return self._known[id(matrix), qubit]
-
-    def of_all(self, matrix: FloatArray) -> tuple[FloatArray, IntArray, bytes]:
-        """Return the same for a matrix over the strings of all qubits."""
-        used = np.flatnonzero(np.any(np.abs(matrix) > NEGLIGIBLE, axis=0))
-        keys = np.zeros_like(used)
-        for qubit in range(self.qubits):
-            keys |= self._keys((used >> 2 * qubit) & 3, qubit)
-        return matrix[:, used], keys, matrix.tobytes()
-
-    def _keys(self, letters: IntArray, qubit: int) -> IntArray:
-        return (((letters >> 1) << qubit) << self.qubits) | ((letters & 1) << qubit)
-
-
 def group_measurements(measurements: Sequence[Measurement], confusion: Confusion | None = None) -> list[Group]:
     """Return the groups of measurements with the same transform.
 
     >>> [group.strings.tolist() for group in group_measurements([measure_basis("Z"), measure_basis("X")])]
     [[[0, 1], [0, 2]]]
     """
-    columns = _Columns(measurements[0].qubits, confusion)
-    joint_errors = confusion if isinstance(confusion, np.ndarray) else None
+    qubits, known = measurements[0].qubits, dict[tuple[int, int], tuple[FloatArray, IntArray, bytes]]()
+
+    def reduce_letters(matrix: FloatArray, qubit: int) -> tuple[FloatArray, IntArray, bytes]:
+        """Return a matrix without the letters that do not occur, the keys of the others, and a mark of the matrix.
+
+        The letters are those of a qubit, and of the qubits above it where the matrix has more of them. Readout errors
+        of the qubit are included, and every matrix is examined once.
+        """
+        if (id(matrix), qubit) not in known:
+            used = np.flatnonzero(np.any(np.abs(matrix) > NEGLIGIBLE, axis=0))
+            kept, keys = matrix[:, used], np.zeros_like(used)
+            for place in range(matrix.shape[1].bit_length() // 2):
+                letter = (used >> 2 * place) & 3
+                keys |= (letter >> 1) << (place + qubit + qubits) | (letter & 1) << (place + qubit)
+            if isinstance(confusion, tuple) and matrix.shape[0] > 1:
+                kept = confusion[qubit] @ kept
+            known[id(matrix), qubit] = kept, keys, kept.tobytes()
+        return known[id(matrix), qubit]
+
     collected: dict[Any, tuple[Confusion, list[IntArray], list[IntArray]]] = {}
     end = 0
     for measurement in measurements:
         begin, end = end, end + measurement.size
-        if isinstance(measurement.matrices, np.ndarray):
-            matrices, keys, mark = columns.of_all(measurement.matrices)
-        else:
-            parts = [columns.of_qubit(matrix, qubit) for qubit, matrix in enumerate(measurement.matrices)]
-            matrices, mark = tuple(part[0] for part in parts), tuple(part[2] for part in parts)
-            keys = reduce(lambda high, low: (high[:, np.newaxis] | low).reshape(-1), [part[1] for part in parts[::-1]])
-        entry = collected.setdefault((measurement.shape, mark), (matrices, [], []))
-        entry[1].append(keys)
+        is_joint = isinstance(measurement.matrices, np.ndarray)
+        each = (measurement.matrices,) if is_joint else measurement.matrices
+        matrices, keys, marks = zip(*(reduce_letters(matrix, qubit) for qubit, matrix in enumerate(each)), strict=True)
+        entry = collected.setdefault((measurement.shape, marks), (matrices[0] if is_joint else matrices, [], []))
+        entry[1].append(reduce(lambda high, low: (high[:, np.newaxis] | low).reshape(-1), keys[::-1]))
         entry[2].append(np.arange(begin, end))
+    joint_errors = confusion if isinstance(confusion, np.ndarray) else None
     return [
         Group(matrices, np.stack(keys), np.concatenate(rows), joint_errors)
         for matrices, keys, rows in collected.values()

@@ -106,6 +106,17 @@ def write(qubits: int, x: IntArray, z: IntArray) -> list[str]:
     return [bytes(row).decode() for row in _LETTERS[number]]
 
 
+def check_strings(qubits: Any, x: Any, z: Any) -> tuple[int, IntArray, IntArray]:
+    """Return the number of qubits and the masks of strings given as masks or booleans, or raise."""
+    count = validate.integer("qubits", qubits, minimum=1)
+    if count > MOST_QUBITS:
+        raise InvalidInput("qubits", f"at most {MOST_QUBITS}", repr(qubits))
+    first, second = masks("x", count, x), masks("z", count, z)
+    if first.shape != second.shape:
+        raise InvalidInput("z", f"{first.size} masks, as many as x", f"{second.size}")
+    return count, first, second
+
+
 def masks(name: str, qubits: int, value: Any) -> IntArray:
     """Return ``value`` as an array of masks of ``qubits`` bits, or raise.
 
@@ -172,9 +183,7 @@ def random_paulis(qubits: int, count: int | None = None, seed: int = 0) -> tuple
     >>> random_paulis(2, 3, seed=1)
     (array([1, 2, 3]), array([3, 0, 0]))
     """
-    q = validate.integer("qubits", qubits, minimum=1)
-    if q > MOST_QUBITS:
-        raise InvalidInput("qubits", f"at most {MOST_QUBITS}", repr(qubits))
+    q = check_strings(qubits, [0], [0])[0]
     n = default_count(q) if count is None else validate.integer("count", count, minimum=1)
     if n > 4**q:
         raise InvalidInput("count", f"at most 4^{q} strings", repr(count))

@@ -39,10 +39,7 @@ def tomography_section(result: Result) -> Section | None:
     state = _state_of(result)
     if state is None:
         return None
-    figures = [
-        _city_figure(state),
-        _spectrum(result, state),
-    ]
+    figures = [_city_figure(state), _spectrum(result, state)]
     observables, residuals = (result.extras.get(name) for name in ("observables", "residuals_by_basis"))
     if isinstance(observables, dict):
         figures.append(_observables_figure(observables))
