@@ -120,8 +120,9 @@ def test_losses_alone_are_a_loss() -> None:
     weights = np.concatenate([np.full(5, 2.0), np.full(10, 0.5)])
     same = Problem(L1Ball(SIZE), A, b, unipd.couplings.WeightedLeastSquares(weights))
     for method in ("corrective", "pairwise", "accunipdgrad"):
-        one, other = (solve(each, method, accuracy=1e-4, stop=unipd.MaxIterations(30)) for each in (problem, same))
-        assert one.objective == pytest.approx(other.objective, rel=1e-9)
+        one, other = (solve(each, method, accuracy=1e-4, stop=unipd.MaxIterations(500)) for each in (problem, same))
+        error = 1e-4 * problem.scale(0.0) if method == "pairwise" else 1e-9  # its steps of equal length are ties
+        assert one.objective == pytest.approx(other.objective, abs=error)
     nonsmooth = Problem(L1Ball(SIZE), A, b, Product([Absolute(), LeastSquares()], [5, 10]))
     assert not nonsmooth.split
     assert solve(nonsmooth, accuracy=1e-6).status is Status.SOLVED
