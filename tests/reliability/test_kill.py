@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -34,3 +36,31 @@ def test_every_method_and_tracker_survives_kills_bit_for_bit() -> None:
     assert [row for row in rows if row["left"]] == []
     assert sum(row["kills"] for row in rows) > len(rows)
     assert sum(row["writing"] for row in rows) > 10
+
+
+def test_a_command_that_is_killed_again_and_again_prints_the_undisturbed_result(tmp_path: Path) -> None:
+    """Each kill comes as soon as the file has been written anew, so however fast the run is, it is not at its end."""
+    saved, output = tmp_path / "run.ckpt", tmp_path / "result.json"
+    environment = {**os.environ, "PYTHONPATH": python_path(HERE.parent), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "unipd", "tomography", "--simulate", "random", "--qubits", "8", "--threads", "1"]
+    command += ["--method", "accunipdgrad", "--accuracy", "1e-4", "--seed", "5", "--json", str(output), "--quiet"]
+    options = ["--checkpoint", str(saved), "--every", "1it", "--resume"]
+
+    def finish(*further: str) -> dict[str, object]:
+        subprocess.run([*command, *further], check=True, env=environment, timeout=300, capture_output=True)
+        figures = json.loads(output.read_text())
+        output.unlink()
+        return {name: figures[name] for name in ("status", "objective", "iterations", "oracle_calls", "fidelity")}
+
+    undisturbed = finish()
+    for _ in range(3):
+        before, deadline = saved.stat().st_mtime_ns if saved.exists() else 0, time.monotonic() + 120.0
+        with subprocess.Popen([*command, *options], env=environment, stderr=subprocess.DEVNULL) as process:
+            while not saved.exists() or saved.stat().st_mtime_ns == before:
+                assert time.monotonic() < deadline
+                assert process.poll() is None
+                time.sleep(0.001)
+            process.kill()
+        assert process.returncode == -signal.SIGKILL
+        assert not output.exists()
+    assert finish(*options) == undisturbed
