@@ -458,3 +458,35 @@ def test_one_constraint_reaches_the_accuracy_that_steps_alone_do_not(seed):
     check(program, result, 1e-8)
     if kind < 2:
         assert result.objective == pytest.approx(scipy.linalg.eigvalsh(cost, matrix)[0], rel=1e-8)
+
+
+def gain_bound(seed, states=5, channels=2):
+    """The bounded real lemma for a system whose states have units of very different sizes: P and its matrix psd."""
+    generator = np.random.default_rng(seed)
+    scales = 10.0 ** generator.uniform(-1.5, 1.5, states)
+    A = generator.standard_normal((states, states))
+    A -= (np.linalg.eigvals(A).real.max() + 0.05) * np.eye(states)
+    A = scales[:, None] * A / scales
+    B, C = (generator.standard_normal(shape) for shape in ((states, channels), (channels, states)))
+    B, C = scales[:, None] * B, C / scales
+    corner = np.zeros((channels, channels))
+    constant = scipy.linalg.block_diag(np.zeros((states, states)), C.T @ C, corner)
+    matrices = []
+    for i, j in zip(*np.triu_indices(states), strict=True):
+        P = np.zeros((states, states))
+        P[i, j] = P[j, i] = 1.0
+        matrix = np.block([[-(A.T @ P + P @ A), -P @ B], [-B.T @ P, corner]])
+        matrices.append(scipy.linalg.block_diag(P, matrix))
+    matrices.append(scipy.linalg.block_diag(np.zeros((2 * states, 2 * states)), np.eye(channels)))
+    b = np.eye(1, len(matrices), len(matrices) - 1)[0]
+    return SDP.from_matrices(constant, matrices, b, maximise=True, blocks=(states, states + channels))
+
+
+def test_a_stall_is_followed_by_a_run_in_other_units():
+    """Ill-scaled programs are solved in units that even out the data, where the first ones do not do."""
+    programs, solved = [gain_bound(seed) for seed in range(8)], []
+    for seconds in (0.0, solver.RETRY_SECONDS):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(solver, "RETRY_SECONDS", seconds)
+            solved.append(sum(program.solve(1e-6).status is Status.SOLVED for program in programs))
+    assert solved[0] < solved[1]

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from unipd._typing import Array
 from unipd._util.arrays import norm
 from unipd.apps.sdp.cones import (
+    EPS,
     choose_size,
     combine_to_identity,
     make_admissible,
@@ -40,6 +41,8 @@ STEPS = 150
 """Most steps; well-posed programs take 10 to 40."""
 ORDINARY_COST, ORDINARY_SIDE = 8, 16
 """Costs and right-hand sides of sizes up to two to this power, up and down, are left in their unit."""
+SCALINGS = 4
+"""Rounds of equilibration."""
 SHIFTS = (1e-15, 1e-13, 1e-11)
 """Shares of the largest diagonal entry added to the equations of that move until they factorise."""
 
@@ -68,10 +71,11 @@ def _single_numba_thread() -> Generator[None]:
 class ConicForm:
     """min <d, u> + <c, x> subject to F u + M x = r, x in a product of cones.
 
-    Rows have unit norm, and inequalities slacks. Psd blocks without constraints are left out: X is 0 there.
+    Rows have unit norm (if equilibrated with variables in other units), and inequalities slacks. Psd blocks without
+    constraints are left out: X is 0 there.
     """
 
-    def __init__(self, data: SdpData) -> None:
+    def __init__(self, data: SdpData, is_equilibrated: bool = False) -> None:
         self.data = data
         unit = replace(
             data, constraints=data.unit_constraints, lower=data.lower / data.norms, upper=data.upper / data.norms
@@ -81,11 +85,14 @@ class ConicForm:
         self.columns = Columns(program, is_vector | program.is_used)
         self.width = sum(self.columns.sizes[FREE])
         """Length of u."""
-        self.matrix: Any = self.columns.matrix(program.constraints, program.size)
+        matrix, cost = self.columns.matrix(program.constraints, program.size), self.columns.matrix(program.cost, 1)
+        ones = (np.ones(matrix.shape[0]), np.ones(matrix.shape[1]))
+        self.row_scale, self.column_scale = equilibrate(self.columns, matrix) if is_equilibrated else ones
+        self.matrix: Any = sp.csr_array(self.row_scale[:, None] * matrix * self.column_scale[None])
         """F and M, side by side."""
-        self.cost: Array = self.columns.matrix(program.cost, 1).toarray()[0]
+        self.cost: Array = cost.toarray()[0] * self.column_scale
         """d and c."""
-        self.right_hand_side: Array = program.b
+        self.right_hand_side: Array = program.b * self.row_scale
 
     def cones(self) -> list[Any]:
         """Return the cones of x, new ones: they remember the data."""
@@ -97,7 +104,31 @@ class ConicForm:
 
     def parts(self, u: Array, x: Array) -> list[Array]:
         """Return the blocks of X."""
-        return self.columns.parts(np.concatenate([u, x]))[: len(self.data.blocks)]
+        return self.columns.parts(self.column_scale * np.concatenate([u, x]))[: len(self.data.blocks)]
+
+    def multipliers(self, y: Array) -> Array:
+        """Return those of the rows of the program, of unit norm."""
+        return (self.row_scale * y)[: self.data.size]
+
+
+def equilibrate(columns: Columns, matrix: Any) -> tuple[Array, Array]:
+    """Return scales of rows and variables that even out the norms of both, within what the cones allow.
+
+    A psd block becomes D X D with a diagonal D, a second-order one a multiple.
+    """
+    squares, blocks = sp.csr_array(matrix.power(2)), columns.data.blocks
+    scales = [np.ones(block.size) for block in blocks]
+    rows, whole = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
+    for _ in range(SCALINGS):
+        sums = columns.parts((squares.T @ rows**2) * whole**2)
+        for scale, block, part in zip(scales, blocks, sums, strict=True):
+            size = np.sqrt(part.sum(axis=0) if block.kind == PSD else part)
+            size = np.full(block.size, norm(size) / math.sqrt(block.size)) if block.kind == SECOND_ORDER else size
+            scale /= np.where(size > 0.0, size, 1.0) ** (0.25 if block.kind == PSD else 1.0)
+        pairs = zip(scales, blocks, strict=True)
+        whole = columns.join([np.outer(scale, scale) if block.kind == PSD else scale for scale, block in pairs])
+        rows = 1.0 / np.sqrt(np.maximum(squares @ whole**2, EPS))
+    return rows, whole
 
 
 class Embedding:
@@ -106,11 +137,11 @@ class Embedding:
     Programs without free variables are stated for x, others for the multipliers, whose equations are F^T y = d.
     """
 
-    def __init__(self, data: SdpData) -> None:
-        qics, self.form = load_qics(), ConicForm(data)
+    def __init__(self, data: SdpData, is_equilibrated: bool = False) -> None:
+        qics, self.form = load_qics(), ConicForm(data, is_equilibrated)
         width, whole, r = self.form.width, self.form.matrix, self.form.right_hand_side
         free, matrix, d, c = whole[:, :width], whole[:, width:], self.form.cost[:width], self.form.cost[width:]
-        self.cost_unit, self.size_unit = _unit(data.cost.value, ORDINARY_COST), _unit(r, ORDINARY_SIDE)
+        self.cost_unit, self.size_unit = _unit(self.form.cost, ORDINARY_COST), _unit(r, ORDINARY_SIDE)
         """What the costs inside are multiples of, and with them the multipliers; and right-hand sides with X."""
         c, d, r = c / self.cost_unit, d / self.cost_unit, r / self.size_unit
         self.has_free = width > 0
@@ -214,7 +245,7 @@ class Embedding:
     def decode(self, vector: Array) -> tuple[list[Array], Array]:
         """Return the blocks of X and the multipliers of an iterate, rows of unit norm and lam = -y."""
         solver = self.solver
-        model, rows = solver.model, self.form.data.size
+        model = solver.model
         n, p, q = model.n, model.p, model.q
         x, y, z, s = np.split(vector[:-2], [n, n + p, n + p + q])
         tau, height = float(vector[-2]), model.h_scale[:, 0]
@@ -222,7 +253,7 @@ class Embedding:
             u, dual, x = y / model.b_scale[:, 0] / tau, -x / model.c_scale[:, 0] / tau, z / height / tau
         else:
             u, dual, x = np.zeros(0), y / model.b_scale[:, 0] / tau, s * height / tau
-        return self.form.parts(self.size_unit * u, self.size_unit * x), self.cost_unit * dual[:rows]
+        return self.form.parts(self.size_unit * u, self.size_unit * x), self.cost_unit * self.form.multipliers(dual)
 
 
 def _unit(values: Array, ordinary: int) -> float:
@@ -304,19 +335,21 @@ class InteriorPoint:
     data: SdpData = field(repr=False)
     size: float | None = None
     """A bound on the size of every feasible X, on which the dual bound may rest; None where there is none."""
+    is_equilibrated: bool = False
+    """Whether variables and rows are in units that even out the data."""
 
     name = "interior"
     """Name in results."""
-    embedding: ClassVar[Callable[[SdpData], Any]] = Embedding
+    embedding: ClassVar[Callable[[SdpData, bool], Any]] = Embedding
     """What takes the steps."""
 
     def rebuild(self, problem: Problem) -> dict[str, Any]:
         """Return the problem and its embedding, which all states of a run share."""
-        return {"problem": problem, "embedding": self.embedding(self.data)}
+        return {"problem": problem, "embedding": self.embedding(self.data, self.is_equilibrated)}
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> InteriorPointState:
         """Start from multiples of the identity, whatever tracker and dual start are."""
-        embedding, whole = self.embedding(self.data), problem.sharp.cost_map.cost_and_constraints
+        embedding, whole = self.embedding(self.data, self.is_equilibrated), problem.sharp.cost_map.cost_and_constraints
         level, z = combine_to_identity(self.data)
         combination = np.concatenate([[level], z])
         state = InteriorPointState(

@@ -89,6 +89,8 @@ TOO_LARGE = (
     "(and come arbitrarily near), or no solution (and an infimum that is not attained)."
 )
 """... and what is said then."""
+RETRY_SECONDS = 5.0
+"""Estimated seconds of interior points up to which a run in other units and a search for rays follow a stall."""
 RAY_ACCURACY = 1e-9
 """Accuracy of improving rays before they are proved."""
 NOMINAL_MULTIPLE = 1e12
@@ -299,8 +301,15 @@ class Solver:
         if proof is not None and proof.is_conclusive:
             return _replace_point(result, separated_result(self.program, proof, self.accuracy, started))
         direction = None if math.isfinite(state.kept_bound) else data.point(parts)
-        remaining = None if stop is None else remaining_budget(stop, result)
-        ray = None if direction is None else find_ray(data, direction) or self._seek_ray(remaining)
+        ray = None if direction is None else find_ray(data, direction)
+        if ray is None and kind is InteriorPoint and estimate_seconds(data) <= RETRY_SECONDS:
+            remaining = None if stop is None else remaining_budget(stop, result)
+            method = replace(method, is_equilibrated=True)
+            result = _combine(result, self._refine(analysis, problem, trace, method, remaining, options))
+            if result.status is not Status.STALLED:
+                return replace(result, state=None)
+            if direction is not None:
+                ray = self._seek_ray(None if stop is None else remaining_budget(stop, result))
         if ray is not None:
             return _replace_point(result, self._follow_ray(ray, stop, started))
         note = result.message if result.status is Status.STALLED else Status.STALLED.message
@@ -460,9 +469,15 @@ def remaining_budget(stop: StoppingRule, done: Result) -> StoppingRule:
 
 def _combine(first: Result, second: Result) -> Result:
     """Return the second result, or the first if it is more accurate and the second proves nothing, with all work."""
-    if first.relative_error < second.relative_error and not second.status.is_conclusive:
+    if _largest_error(first) < _largest_error(second) and not second.status.is_conclusive:
         return add_work(second, downgrade(first, second.status, second.note))
     return add_work(first, second)
+
+
+def _largest_error(result: Result) -> float:
+    """Return the largest of gap, infeasibility and DIMACS errors, inf where one is unknown."""
+    errors = [result.relative_error, *map(abs, result.extras["dimacs_errors"])]
+    return math.inf if any(map(math.isnan, errors)) else max(errors)
 
 
 def add_work(first: Result, second: Result) -> Result:

@@ -38,8 +38,8 @@ SHIFT = 1e-14
 class Alternation:
     """The iterates (X, S, y) of one program in units in which cost and right-hand side have norm 1."""
 
-    def __init__(self, data: SdpData) -> None:
-        self.form = form = ConicForm(data)
+    def __init__(self, data: SdpData, is_equilibrated: bool = False) -> None:
+        self.form = form = ConicForm(data, is_equilibrated)
         self.cost_unit, self.size_unit = norm(form.cost) or 1.0, norm(form.right_hand_side) or 1.0
         self._cost, self._right = form.cost / self.cost_unit, form.right_hand_side / self.size_unit
         self._rows, self._columns = form.matrix, form.matrix.T.tocsr()
@@ -103,7 +103,7 @@ class Alternation:
         _, point, _, y, _ = np.split(vector, self._ends)
         parts = self.form.columns.parts(self.size_unit * point)
         data = self.form.data
-        return parts[: len(data.blocks)], -self.cost_unit * y[: data.size]
+        return parts[: len(data.blocks)], -self.cost_unit * self.form.multipliers(y)
 
 
 class Splitting(InteriorPoint):
