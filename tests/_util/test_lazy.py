@@ -17,14 +17,13 @@ import scipy.sparse as sp
 
 from unipd._util import lazy
 from unipd.maps import row_products
-from unipd.methods.factored import project_groups, project_rows, remove_radial_part, take_step, update_direction
+from unipd.methods.factored import project_rows, remove_radial_part, take_step, update_direction
 from unipd.spectral import csr_block, csr_three_term, lanczos_steps, remove_component
 
 N, R = 40, 5
 rng = np.random.default_rng(0)
 SPARSE = sp.random_array((N, N), density=0.1, random_state=rng, format="csr") + sp.eye_array(N, format="csr")
 CSR = (SPARSE.indptr, SPARSE.indices, SPARSE.data)
-GROUPS = rng.integers(0, 7, N)
 PAIRS = rng.integers(0, N, (2, 90)).astype(np.uint32)
 
 
@@ -43,10 +42,6 @@ def lanczos_arguments() -> tuple[Any, ...]:
 
 
 CASES: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = {
-    "project_groups": (
-        project_groups,
-        lambda: (GROUPS, vector(7) ** 2 + 1.0, *(vector(7), block(), block(), block(), vector(7))),
-    ),
     "project_rows": (project_rows, lambda: (vector() ** 2 + 1.0, vector(), block(), block(), block(), 3, N - 2)),
     "take_step": (take_step, lambda: (0.3, block(), block(), vector() ** 2, block(), block(), 3, N - 2)),
     "update_direction": (update_direction, lambda: (0.3, vector() ** 2, block(), block(), 3, N - 2)),

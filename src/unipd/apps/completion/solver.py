@@ -33,8 +33,7 @@ from unipd.apps.completion.problem import (
 )
 from unipd.apps.completion.ratings import Index, IndexedRatings
 from unipd.atoms import Blocks, LowRank
-from unipd.methods.factored.factored import Factored
-from unipd.methods.factored.least_norm import first_scales
+from unipd.methods.factored.factored import Factored, first_scales
 from unipd.problem import Problem
 from unipd.run import History, MaxIterations, MaxSeconds, Result, interruption, solve
 from unipd.run.history import COLUMNS

@@ -24,8 +24,7 @@ from unipd.atoms import LowRank
 from unipd.dual import oracle_errors
 from unipd.maps import Stacked
 from unipd.maps.channel import pack
-from unipd.methods.factored.augmented_lagrangian import AugmentedLagrangian, Evaluation, FactoredState
-from unipd.methods.factored.lbfgs import ROUNDING
+from unipd.methods.factored.augmented_lagrangian import ROUNDING, AugmentedLagrangian, Evaluation, FactoredState
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.sharp.spectral.factors import SpectralFactors

@@ -23,12 +23,13 @@ from unipd.methods.base import ORACLE_SHARE, Counts
 from unipd.methods.factored.augmented_lagrangian import (
     AugmentedLagrangian,
     FactoredState,
+    Memory,
+    lbfgs_steps,
     refresh_certificate,
     stationarity,
     target,
 )
 from unipd.methods.factored.factored import SLOWEST_DECREASE, Factored, certify_at, rank_one_escape, with_bound
-from unipd.methods.factored.lbfgs import Memory, lbfgs_steps
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.sharp import Spectrahedron

@@ -7,11 +7,11 @@ from unipd.methods.factored.factored import factors_of
 from unipd.methods.factored.fixed_diagonal import RowFactors
 from unipd.methods.factored.fixed_diagonal import find_groups
 from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
-from unipd.methods.factored.lbfgs import Memory
-from unipd.methods.factored.trust_region import newton_steps
+from unipd.methods.factored.augmented_lagrangian import Memory
+from unipd.methods.factored.fixed_diagonal import newton_steps
 from unipd.methods.factored.factored import ORACLE_EVERY
 from unipd.methods.factored.augmented_lagrangian import remove_radial_part
-from unipd.methods.factored.trust_region import project_groups
-from unipd.methods.factored.trust_region import project_rows
-from unipd.methods.factored.trust_region import take_step
-from unipd.methods.factored.trust_region import update_direction
+from unipd.methods.factored.fixed_diagonal import project_groups
+from unipd.methods.factored.fixed_diagonal import project_rows
+from unipd.methods.factored.fixed_diagonal import take_step
+from unipd.methods.factored.fixed_diagonal import update_direction

@@ -1,4 +1,4 @@
-"""The augmented Lagrangian over the factor: objective and gradient, state, multiplier updates.
+"""The augmented Lagrangian over the factor: objective and gradient, state, quasi-Newton steps, multiplier updates.
 
 For residual r = A X - b it is f(X) + max over lam of { <lam, r> - h(lam) - ||lam - lam_c||^2 / (2 sigma) }: the
 augmented Lagrangian with multipliers lam_c and penalty sigma for every set and every loss, through the prox of h. A
@@ -7,6 +7,7 @@ smooth loss needs no multipliers; there lam is its gradient.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,10 +22,9 @@ from unipd._util.lazy import compile_lazily
 from unipd.atoms import Blocks, LowRank, apply
 from unipd.dual import DualPoint, oracle_errors
 from unipd.methods.base import Certificate, Counts, State, empty_certificate, primal_certificate
-from unipd.methods.factored.lbfgs import ROUNDING, Memory
 from unipd.methods.step_size import minimize_convex
 from unipd.problem import Problem
-from unipd.sharp.spectral.factors import Factors
+from unipd.sharp.spectral.factors import Factors, Preconditioner
 from unipd.sharp.spectral.operators import LazyDifference
 from unipd.trackers import Fixed
 
@@ -38,6 +38,12 @@ TOLERANCE_DECREASE = 0.3
 """Factor by which the inner tolerance falls with every update of the multipliers."""
 SMALLEST_TOLERANCE = 1e-2
 """Inner tolerances fall to this share of the accuracy at most, and by this factor at most between oracle calls."""
+ROUNDING = 45.0
+"""Relative decrease below which the objective is rounding error, in units of eps: 1e-14 in double precision."""
+LONGEST_DIRECTION = 1e6
+"""A direction longer than this multiple of the factor comes from pairs that are rounding error."""
+_LEAST_CURVATURE = 1e-12
+_DOUBLES = (np.dtype(np.float64), np.dtype(np.complex128))
 
 
 @dataclass(frozen=True)
@@ -196,6 +202,68 @@ def remove_radial_part(radial: Array, unit: Array, slope: Array) -> None:
             slope[row, column] = 2 * (slope[row, column] - radial[row] * unit[row, column])
 
 
+def _identity(vector: Array) -> Array:
+    return vector
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The last pairs (step, change of gradient) of a minimisation; immutable.
+
+    >>> import numpy as np
+    >>> Memory().direction(np.array([2.0, 0.0]))
+    array([-2., -0.])
+    """
+
+    pairs: tuple[tuple[Array, Array], ...] = ()
+    limit: int = 8
+
+    def add_pair(self, step: Array, change: Array) -> Memory:
+        """Return the memory with one more pair, unless its curvature is not positive."""
+        if inner(step, change) <= _LEAST_CURVATURE * inner(change, change):
+            return self
+        return Memory((*self.pairs, (step, change))[-self.limit :], self.limit)
+
+    def direction(self, gradient: Array, precondition: Preconditioner = _identity) -> Array:
+        """Return -H g with H the inverse Hessian of the pairs (two-loop recursion).
+
+        The recursion starts from a multiple of the preconditioner, a symmetric positive definite map.
+        """
+        direction = -gradient
+        shares: list[float] = []
+        curvatures = [inner(step, change) for step, change in self.pairs]
+        for (step, change), curvature in zip(reversed(self.pairs), reversed(curvatures), strict=True):
+            share = inner(step, direction) / curvature
+            direction = _axpy(direction, -share, change)
+            shares.append(share)
+        direction = precondition(direction)
+        if self.pairs:
+            change = self.pairs[-1][1]
+            size = inner(change, precondition(change))
+            direction = direction * (curvatures[-1] / size) if size > 0.0 else direction
+        for (step, change), curvature, share in zip(self.pairs, curvatures, reversed(shares), strict=True):
+            back = inner(change, direction) / curvature
+            direction = _axpy(direction, share - back, step)
+        return direction
+
+
+def _axpy(direction: Array, share: float, other: Array) -> Array:
+    """Return direction + share * other; in place for contiguous doubles, which saves a pass."""
+    if direction.dtype not in _DOUBLES or other.dtype != direction.dtype:
+        return direction + share * other
+    if not (direction.flags.c_contiguous and other.flags.c_contiguous):
+        return direction + share * other
+    _blas_axpy()(other.reshape(-1).view(np.float64), direction.reshape(-1).view(np.float64), a=share)
+    return direction
+
+
+@functools.cache
+def _blas_axpy() -> Any:
+    from scipy.linalg import get_blas_funcs  # loaded when a method first runs
+
+    return get_blas_funcs("axpy", dtype=np.float64)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CertifyingState(State):
     """State of a method that descends without the oracle and calls it to certify."""
@@ -306,6 +374,68 @@ def first_penalty(problem: Problem, point: DualPoint, first: Any) -> float:
     """
     typical = max(abs(point.objective), objective_scale(problem, problem.sharp.objective(first)))
     return 2.0 * typical / (problem.norm_b or problem.least_scale or 1.0) ** 2
+
+
+def lbfgs_steps(state: FactoredState, steps: int, enough: float) -> FactoredState:
+    """Take quasi-Newton steps; a smooth loss stops when the gap is at most ``enough``."""
+    for _ in range(steps):
+        memory, gradient = state.memory, state.here.gradient
+        direction = memory.direction(gradient, state.model.factors.preconditioner(state.factor))
+        slope = inner(direction, gradient)
+        if slope >= 0.0 or not norm(direction) <= LONGEST_DIRECTION * norm(state.factor):
+            memory, direction = Memory(limit=memory.limit), -gradient
+            slope = inner(direction, gradient)
+        if slope == 0.0:
+            break
+        first = 1.0 if memory.pairs else 0.25 * norm(state.factor) / norm(direction)
+        accepted = _armijo_search(state, direction, slope, first)
+        if accepted is None:
+            if not memory.pairs:
+                break
+            state = replace(state, memory=Memory(limit=memory.limit))
+            continue
+        length, here, matvecs = accepted
+        step = length * direction
+        state = replace(
+            state,
+            factor=state.factor + step,
+            here=here,
+            memory=memory.add_pair(step, here.gradient - gradient),
+            counts=state.counts.plus(0, 0, matvecs),
+        )
+        if state.model.penalty == 0.0 and here.value - state.certificate.dual_bound <= enough:
+            break
+    return state
+
+
+def _armijo_search(
+    state: FactoredState, direction: Array, slope: float, length: float
+) -> tuple[float, Evaluation, int] | None:
+    """Return a step length with sufficient decrease, or None.
+
+    When decreases are rounding error, a smaller slope is accepted instead (Hager and Zhang, 2005).
+    """
+    matvecs, start = 0, state.here.value
+    rounding = state.model.rounding(start, state.factor)
+    for _ in range(12):
+        here = state.model.evaluate(state.factor + length * direction)
+        matvecs += here.matvecs
+        if here.value <= start + 1e-4 * length * slope:
+            return length, here, matvecs
+        if here.value <= start + rounding and abs(inner(here.gradient, direction)) <= -0.9 * slope:
+            return length, here, matvecs
+        length *= interpolate(length * slope, here.value - start)
+    return None
+
+
+def interpolate(predicted: float, change: float) -> float:
+    """Return the factor in [0.1, 0.5] that minimises the parabola with this predicted and actual change of value.
+
+    >>> interpolate(-1.0, 1.0)
+    0.25
+    """
+    excess = change - predicted
+    return min(0.5, max(0.1, -0.5 * predicted / excess)) if excess > 0.0 else 0.5
 
 
 def update_multipliers(problem: Problem, state: FactoredState) -> FactoredState:

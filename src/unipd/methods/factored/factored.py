@@ -11,7 +11,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.arrays import inner
-from unipd.dual import DualPoint, double_direction, evaluate
+from unipd.dual import DualPoint, double_direction, evaluate, oracle_errors
 from unipd.errors import InvalidInput
 from unipd.methods.base import FAR_FROM_FEASIBLE, ORACLE_SHARE, Counts, WarmPoint, empty_certificate
 from unipd.methods.factored.augmented_lagrangian import (
@@ -19,8 +19,10 @@ from unipd.methods.factored.augmented_lagrangian import (
     AugmentedLagrangian,
     Evaluation,
     FactoredState,
+    Memory,
     first_penalty,
     first_tolerance_from,
+    lbfgs_steps,
     objective_scale,
     refresh_certificate,
     stationarity,
@@ -28,14 +30,11 @@ from unipd.methods.factored.augmented_lagrangian import (
     update_multipliers,
     with_inner_tolerance,
 )
-from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
-from unipd.methods.factored.lbfgs import Memory, lbfgs_steps
-from unipd.methods.factored.least_norm import is_oracle_overdue, narrow_state, scale_to_data, widen_state
-from unipd.methods.factored.trust_region import newton_steps
+from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors, newton_steps
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, Tracker, unwrap
-from unipd.sharp.spectral.factors import Factors
-from unipd.spectral import RESIDUAL, RIGOROUS, has_compiled_lanczos
+from unipd.sharp.spectral.factors import Factors, drop_weak_columns
+from unipd.spectral import RESIDUAL, RIGOROUS, Engine, has_compiled_lanczos
 from unipd.status import Status
 
 LEAST_DECREASE = 0.3
@@ -70,6 +69,18 @@ NEWTON_ARRAYS, LBFGS_ARRAYS = 11, 10
 """Arrays of the factor's shape that a run holds: with Newton steps, and besides quasi-Newton pairs (measured)."""
 LARGEST_GAMMA, FIRST_GAMMA, SMALLEST_GAMMA = 0.5, 1e-2, 1e-8
 """Weights of an escape atom: the largest, the first when the line search finds none, and when to give up."""
+START_SHARE = 0.1
+"""Length of the first factor, as a share of the length suggested by the data."""
+PENALTY_SHARE = 0.1
+"""The first penalty weighs an infeasibility of this share of ||b|| as much as the objective."""
+SPREAD = 10.0
+"""Estimated ratio of the objective to its bound from one singular value."""
+PATIENCE = 10
+"""The oracle is called after this many iterations, and 2, 4, ... times as many, even without convergence."""
+NARROW_SHARE = 0.9
+"""Columns are dropped when no more than this share of them remains."""
+GAP_WIDENING = 5.0
+"""New columns as a share of the present ones times the relative gap; at most as many as there are."""
 
 
 @dataclass(frozen=True)
@@ -458,3 +469,61 @@ def rank_one_escape(problem: Problem, state: FactoredState, atom: Any, gamma: fl
     return refresh_certificate(
         problem, replace(state, factor=factor, here=here, memory=Memory(limit=state.memory.limit))
     )
+
+
+def first_scales(problem: Problem, weight: float) -> tuple[float, float]:
+    """Return the first penalty, and the length of the first factor, for the weight w of the objective.
+
+    The penalty follows from the lower bound <b, b>^2 w / ||A^* b||^2 of the objective, which is attained when one pair
+    of singular vectors fits the data.
+    """
+    with oracle_errors:
+        top = Engine().singular_triples(problem.map.adjoint(problem.b), tolerance=1e-2).value
+    norm_sq = problem.norm_b**2
+    least = weight * norm_sq**2 / max(top**2, 1e-300)
+    penalty = 2.0 * SPREAD * least / (PENALTY_SHARE**2 * norm_sq) if norm_sq > 0.0 else 1.0
+    return penalty, START_SHARE * math.sqrt(2.0 * norm_sq / max(top, 1e-300))
+
+
+def scale_to_data(problem: Problem, factors: Any) -> Factors:
+    """Return factors of the whole space with the first penalty and length, where they have none."""
+    if factors.penalty is not None:
+        return factors
+    penalty, length = first_scales(problem, factors.weight)
+    return replace(factors, penalty=penalty, length=length)
+
+
+def is_oracle_overdue(before: FactoredState, after: FactoredState) -> bool:
+    """Whether to call the oracle before feasibility or convergence: with too few columns the steps never get there."""
+    far = after.certificate.infeasibility > FAR_FROM_FEASIBLE
+    done = after.model is not before.model
+    rounds, rest = divmod(after.iteration, PATIENCE)
+    return (far and done) or (rest == 0 and rounds & (rounds - 1) == 0)
+
+
+def widen_state(problem: Problem, state: FactoredState, seed: int) -> FactoredState:
+    """Return the state with random columns and an empty quasi-Newton memory.
+
+    They come with an atom: as many as there are while the gap is wide, few when it is nearly closed, and no more than
+    the shorter side of the matrix.
+    """
+    factors: Any = state.model.factors
+    certificate, columns = state.certificate, state.factor.shape[1]
+    share = min(GAP_WIDENING * abs(certificate.gap(problem)), 1.0)
+    return _with_factor(
+        problem, state, factors.widen_factor(state.factor, round((1.0 + share) * columns), seed + state.iteration)
+    )
+
+
+def narrow_state(problem: Problem, state: FactoredState) -> FactoredState:
+    """Return the state without columns of negligible length, where they are many; its memory is empty already."""
+    factor = drop_weak_columns(state.factor)
+    is_narrower = factor.shape[1] <= NARROW_SHARE * state.factor.shape[1]
+    return _with_factor(problem, state, factor) if is_narrower else state
+
+
+def _with_factor(problem: Problem, state: FactoredState, factor: Array) -> FactoredState:
+    here = state.model.evaluate(factor)
+    counts = state.counts.plus(0, 0, here.matvecs)
+    memory = Memory(limit=state.memory.limit)
+    return refresh_certificate(problem, replace(state, factor=factor, here=here, memory=memory, counts=counts))

@@ -44,7 +44,7 @@ from unipd.methods.base import (
     require_domain,
     target_eps,
 )
-from unipd.methods.factored.lbfgs import Memory, interpolate
+from unipd.methods.factored.augmented_lagrangian import Memory, interpolate
 from unipd.methods.step_size import ARMIJO
 from unipd.methods.universal.accunipdgrad import AccUniPDGrad, AccUniPDGradState
 from unipd.methods.universal.common import SLACK_SHARE, least_smoothness

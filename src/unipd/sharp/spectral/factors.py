@@ -10,9 +10,10 @@ holds by construction, and a minimisation over R is unconstrained. R consists of
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from unipd._typing import Array, Shape
 from unipd._util.arrays import inner, norm
 from unipd.atoms import Blocks, LowRank, apply, apply_adjoint, dense
 from unipd.sharp.spectral.operators import hermitian_twice
+from unipd.spectral.krylov import gaussian
 
 Preconditioner: TypeAlias = Callable[[Array], Array]
 
@@ -33,8 +35,11 @@ WEAK_SHARE = 1e-6
 """Columns with a smaller share of ||R||^2 are replaced."""
 
 
-class Factors(Protocol):
-    """The factored form of a set: points, gradients and directions in terms of one array.
+class Factors(ABC):
+    """Base of the factored forms of sets: points, gradients and directions in terms of one array.
+
+    The defaults describe a factor with columns, over a bounded set, f of the point itself, and no constraint of A held
+    by construction.
 
     See Also
     --------
@@ -49,11 +54,24 @@ class Factors(Protocol):
            [0., 0.]])
     """
 
-    @property
-    def is_spectral(self) -> bool:
-        """Whether the factor has columns, so that the rank can grow."""
-        ...
+    is_spectral = True
+    """Whether the factor has columns, so that the rank can grow."""
+    is_unbounded = False
+    """Whether X is the whole space, so that the objective alone bounds the factors."""
+    penalty: float | None = None
+    """First penalty of the constraints; None where the method chooses it."""
 
+    @property
+    def rows(self) -> int | None:
+        """Rows of a factor that is one matrix, for memory forecasts; None for other factors."""
+        return None
+
+    @property
+    def fixed_trace(self) -> float | None:
+        """Trace of X where X is Hermitian, positive semidefinite and of this trace; None elsewhere."""
+        return None
+
+    @abstractmethod
     def start(self, atom: Any, columns: int, seed: int) -> Array:
         """Return a first factor from an atom, with random columns up to the requested rank.
 
@@ -66,36 +84,12 @@ class Factors(Protocol):
         seed
             Of the random columns.
         """
-        ...
 
+    @abstractmethod
     def point(self, factor: Array) -> Any:
         """Return the point x that a factor represents."""
-        ...
 
-    @property
-    def is_unbounded(self) -> bool:
-        """Whether X is the whole space, so that the objective alone bounds the factors."""
-        ...
-
-    @property
-    def rows(self) -> int | None:
-        """Rows of a factor that is one matrix, for memory forecasts; None for other factors."""
-        ...
-
-    @property
-    def fixed_trace(self) -> float | None:
-        """Trace of X where X is Hermitian, positive semidefinite and of this trace; None elsewhere."""
-        ...
-
-    @property
-    def penalty(self) -> float | None:
-        """First penalty of the constraints; None where the method chooses it."""
-        ...
-
-    def objective(self, factor: Array) -> float | None:
-        """Return the smooth upper bound on f(x) of which ``gradient`` is the gradient; None for f(x) itself."""
-        ...
-
+    @abstractmethod
     def gradient(self, operator: Any, factor: Array) -> Array:
         """Return the gradient in the factor of f(x) + <S, x>, with S as the map's adjoint returns it.
 
@@ -106,12 +100,8 @@ class Factors(Protocol):
         factor
             The factor at which to differentiate.
         """
-        ...
 
-    def preconditioner(self, factor: Array) -> Preconditioner:
-        """Return a positive definite map that balances the scales of a gradient."""
-        ...
-
+    @abstractmethod
     def mix_atom(self, factor: Array, atom: Any, gamma: float) -> Array:
         """Return a factor of (1 - gamma) x + gamma atom.
 
@@ -124,19 +114,26 @@ class Factors(Protocol):
         gamma
             The weight of the atom, in [0, 1].
         """
-        ...
+
+    def objective(self, factor: Array) -> float | None:
+        """Return the smooth upper bound on f(x) of which ``gradient`` is the gradient; None for f(x) itself."""
+        return None
+
+    def preconditioner(self, factor: Array) -> Preconditioner:
+        """Return a positive definite map that balances the scales of a gradient, by default the identity."""
+        return lambda block: block
 
     def rank(self, factor: Array) -> int:
         """Return the number of columns."""
-        ...
+        return int(factor.shape[1])
 
     def fixes_all(self, constraints: int) -> bool:
         """Whether all constraints, ``constraints`` in number, hold by construction."""
-        ...
+        return False
 
     def zero_fixed_multipliers(self, dual: Array) -> Array:
         """Return the dual vector with zeros for constraints that hold by construction."""
-        ...
+        return dual
 
     def complete_dual(self, dual: Array, descent: Any, factor: Array) -> Array:
         """Return the dual vector with the multipliers of such constraints; ``descent`` is -S without them.
@@ -150,45 +147,11 @@ class Factors(Protocol):
         factor
             The factor at which they are determined.
         """
-        ...
-
-
-class FactorsDefaults:
-    """What most factors share: a bounded set, f of the point itself, and no constraint of A held by construction."""
-
-    is_spectral = True
-    is_unbounded = False
-    penalty: float | None = None
-
-    @property
-    def rows(self) -> int | None:
-        """None: more than one matrix."""
-        return None
-
-    @property
-    def fixed_trace(self) -> float | None:
-        """None."""
-        return None
-
-    def objective(self, factor: Array) -> float | None:
-        """Return None: f is evaluated at the point."""
-        return None
-
-    def fixes_all(self, constraints: int) -> bool:
-        """Return False."""
-        return False
-
-    def zero_fixed_multipliers(self, dual: Array) -> Array:
-        """Return the dual vector."""
-        return dual
-
-    def complete_dual(self, dual: Array, descent: Any, factor: Array) -> Array:
-        """Return the dual vector."""
         return dual
 
 
 @dataclass(frozen=True)
-class SpectralFactors(FactorsDefaults):
+class SpectralFactors(Factors):
     """The factored form of a spectrahedron, a trace ball or a nuclear ball.
 
     Parameters
@@ -288,10 +251,6 @@ class SpectralFactors(FactorsDefaults):
         old = math.sqrt(1.0 - gamma) * self._orthogonalize(factor)
         return np.concatenate([old, math.sqrt(gamma) * self._stack_atom(atom, fill=False)], axis=1)
 
-    def rank(self, factor: Array) -> int:
-        """Return the number of columns."""
-        return int(factor.shape[1])
-
     def _orthogonalize(self, factor: Array) -> Array:
         """Return the factor with orthogonal columns, without those that carry a negligible share of the trace."""
         unit = self._normalize(factor)
@@ -332,10 +291,7 @@ class SpectralFactors(FactorsDefaults):
 
 def random_block(factor: Array, columns: int, seed: int) -> Array:
     """Return random columns with the rows, the dtype and the Frobenius norm of a factor."""
-    generator = np.random.default_rng(seed)
-    block = generator.standard_normal((factor.shape[0], columns)).astype(factor.dtype)
-    if factor.dtype.kind == "c":
-        block = block + 1j * generator.standard_normal(block.shape).astype(np.finfo(factor.dtype).dtype)
+    block = gaussian(np.random.default_rng(seed), (factor.shape[0], columns), factor.dtype)
     return (norm(factor) / norm(block)) * block
 
 
@@ -400,7 +356,7 @@ class NuclearNormFactors(SpectralFactors):
 
 
 @dataclass(frozen=True)
-class QuadraticFactors(FactorsDefaults):
+class QuadraticFactors(Factors):
     """A block x with f(x) = w ||x||^2 on the whole space: its own factor.
 
     Parameters
@@ -441,10 +397,6 @@ class QuadraticFactors(FactorsDefaults):
         """Return 2 w x + S."""
         return 2.0 * self.weight * factor + operator
 
-    def preconditioner(self, factor: Array) -> Preconditioner:
-        """Return the identity."""
-        return lambda block: block
-
     def mix_atom(self, factor: Array, atom: Any, gamma: float) -> Array:
         """Return (1 - gamma) x + gamma atom."""
         return (1.0 - gamma) * factor + gamma * dense(atom)
@@ -455,7 +407,7 @@ class QuadraticFactors(FactorsDefaults):
 
 
 @dataclass(frozen=True)
-class ProductFactors(FactorsDefaults):
+class ProductFactors(Factors):
     """One spectral block and any number of quadratic ones, packed into one vector.
 
     The rank follows from the length of the vector.

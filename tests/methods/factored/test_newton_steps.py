@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from unipd.apps.sdp import SDP, analyse
 from unipd.methods.factored import FactoredState, newton_steps, stationarity
-from unipd.methods.factored import trust_region as kernels
-from unipd.methods.factored.trust_region import _Quadratic
+from unipd.methods.factored import fixed_diagonal as kernels
+from unipd.methods.factored.fixed_diagonal import _Quadratic
 
 RANDOM = np.random.default_rng(0)
 GROUPS = {"alone": [[0], [3], [1], [2], [5], [4]], "several": [[0, 3], [1], [2, 4, 5]]}
@@ -48,7 +48,7 @@ def test_the_kernels_project_as_dense_formulas_do(name: str) -> None:
         rows = groups == group
         expected[rows] -= np.sum(expected[rows] * unit[rows]) / targets[group] * unit[rows]
     found = image.copy()
-    total = kernels.project_groups(groups, targets, radial, unit, direction, found, np.zeros(count))
+    total = kernels.project_groups(groups, targets, radial, unit, direction, found)
     np.testing.assert_allclose(found, expected, atol=1e-13)
     assert total == pytest.approx(np.sum(expected * direction))
     if name == "alone":
