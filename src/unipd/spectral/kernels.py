@@ -31,8 +31,6 @@ from unipd._util.lazy import REORDER, njit
 from unipd.spectral.krylov import ROUNDING
 
 _EPS = float(np.finfo(np.float64).eps)
-_SLACK = 16.0
-"""Cosines up to this many eps are left alone, instead of a second pass over the vectors."""
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -260,8 +258,8 @@ def top_triple(
     tall, wide, value = length(ends[0]), length(ends[1]), math.sqrt(top)
     if tall == 0.0 or wide == 0.0:
         return 0.0, 0.0
-    divide(ends[0], tall)
-    divide(ends[1], wide)
+    multiply(ends[0], 1.0 / tall)
+    multiply(ends[1], 1.0 / wide)
     # M v = value (value tall / wide) u: vectors that are not quite orthogonal make the two lengths differ.
     stray = abs(wide / tall - value) * max(1.0, value * tall / wide)
     return value, abs(bands[1, size - 1] * outer[size - 1]) / tall + stray
@@ -269,17 +267,10 @@ def top_triple(
 
 @njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def _combine(basis: Array, coefficients: FloatArray, out: Array) -> None:
-    """Write the combination of the first rows of a basis, four of them in one pass."""
+    """Write the combination of the first rows of a basis."""
     out[:] = 0
-    factors = np.zeros((coefficients.size + 3) // 4 * 4, basis.dtype)
     for j in range(coefficients.size):
-        factors[j] = coefficients[j]
-    last = coefficients.size - 1
-    for j in range(0, coefficients.size, 4):
-        a, b, c, d = basis[j], basis[min(j + 1, last)], basis[min(j + 2, last)], basis[min(j + 3, last)]
-        in_a, in_b, in_c, in_d = factors[j], factors[j + 1], factors[j + 2], factors[j + 3]
-        for i in range(out.size):
-            out[i] += (in_a * a[i] + in_b * b[i]) + (in_c * c[i] + in_d * d[i])
+        subtract_multiple(out, -coefficients[j], basis[j])
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -300,8 +291,8 @@ def _top_vector(bands: FloatArray, size: int, top: float) -> FloatArray:
         for i in range(size - 1, -1, -1):
             later = links[i] * vector[i + 1] if i < size - 1 else 0.0
             vector[i] = (vector[i] + later) / pivots[i]
-        divide(vector, vector.max())
-        divide(vector, length(vector))
+        multiply(vector, 1.0 / vector.max())
+        multiply(vector, 1.0 / length(vector))
     return vector
 
 
@@ -323,27 +314,20 @@ def subtract_multiple(vector: Array, factor: float, other: Array) -> None:
 
 
 @njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
-def divide(vector: Array, divisor: float) -> None:
-    """Divide a vector in place."""
-    share = vector.dtype.type(divisor)
+def multiply(vector: Array, factor: float) -> None:
+    """Multiply a vector in place."""
+    share = vector.dtype.type(factor)
     for i in range(vector.size):
-        vector[i] /= share
+        vector[i] *= share
 
 
 @njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def orthogonalize(vector: Array, basis: Array, size: int) -> float:
-    """Subtract in place the part in the span of ``basis[:size]`` until it is gone; return the length of the rest.
-
-    Four vectors of the basis at a time, so that the vector is read and written a quarter as often; four that are
-    orthogonal to it up to a negligible more than rounding are only read.
-    """
+    """Subtract in place the part in the span of ``basis[:size]`` until it is gone; return the length of the rest."""
     rest = length(vector)
     for _ in range(3):
-        before, negligible = rest, _SLACK * np.finfo(basis.dtype).eps * rest
-        fours = size - size % 4
-        for j in range(0, fours, 4):
-            _remove_four(vector, basis[j], basis[j + 1], basis[j + 2], basis[j + 3], negligible)
-        for j in range(fours, size):
+        before = rest
+        for j in range(size):
             inside = vector.dtype.type(0)
             for i in range(vector.size):
                 inside += basis[j, i] * vector[i]
@@ -352,22 +336,6 @@ def orthogonalize(vector: Array, basis: Array, size: int) -> float:
         if rest > 0.5 * before:
             break
     return rest
-
-
-@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
-def _remove_four(vector: Array, a: Array, b: Array, c: Array, d: Array, negligible: float) -> None:
-    zero = vector.dtype.type(0)
-    in_a, in_b, in_c, in_d = zero, zero, zero, zero
-    for i in range(vector.size):
-        x = vector[i]
-        in_a += a[i] * x
-        in_b += b[i] * x
-        in_c += c[i] * x
-        in_d += d[i] * x
-    if max(abs(in_a), abs(in_b), abs(in_c), abs(in_d)) <= negligible:
-        return
-    for i in range(vector.size):
-        vector[i] -= (in_a * a[i] + in_b * b[i]) + (in_c * c[i] + in_d * d[i])
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -385,7 +353,7 @@ def write_start(start: Array, random: FloatArray, mix: float, out: Array) -> boo
     share = -mix if product < 0.0 else mix
     for i in range(out.size):
         out[i] = start[i] / size + share * random[i] if size > 0.0 else random[i]
-    divide(out, length(out))
+    multiply(out, 1.0 / length(out))
     return True
 
 
@@ -407,7 +375,8 @@ def orthonormalize_left(
     vectors are to be orthogonalised against all before them. ``small`` has four rows: the bands of B, nu and mu.
     """
     before = small[_BETA, k - 1] if k > 0 else 0.0
-    alpha = _subtract_and_norm(left[k], sign * before, left[max(k - 1, 0)])
+    subtract_multiple(left[k], sign * before, left[max(k - 1, 0)])
+    alpha = length(left[k])
     scale = max(scale, math.hypot(alpha, before))
     if not _fits(alpha, scale, left.dtype):
         return 0.0, scale, pending
@@ -426,7 +395,8 @@ def orthonormalize_right(
     The rest is as in :func:`orthonormalize_left`.
     """
     alpha = small[_ALPHA, k]
-    beta = _subtract_and_norm(right[k + 1], sign * alpha, right[k])
+    subtract_multiple(right[k + 1], sign * alpha, right[k])
+    beta = length(right[k + 1])
     scale = max(scale, math.hypot(alpha, beta))
     if not _fits(beta, scale, right.dtype):
         return 0.0, scale, pending
@@ -453,7 +423,7 @@ def _orthonormalize_row(
         omega[:row] = eps
         if not _fits(size, scale, basis.dtype):
             return 0.0, pending
-    _multiply(basis[row], sign / size)
+    multiply(basis[row], sign / size)
     return size, pending
 
 
@@ -495,28 +465,10 @@ def update_right_omega(small: FloatArray, k: int, noise: float) -> float:
 def orthonormalize_rows(basis: Array, size: int) -> None:
     """Make the first rows of a basis orthonormal, one after the other, for steps with full reorthogonalisation."""
     for k in range(size):
-        _multiply(basis[k], 1.0 / orthogonalize(basis[k], basis, k))
+        multiply(basis[k], 1.0 / orthogonalize(basis[k], basis, k))
 
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _fits(size: float, scale: float, dtype: Any) -> bool:
     """Whether a vector of this length is more than rounding, finite, and may be multiplied to length one."""
     return bool(max(ROUNDING * np.finfo(dtype).eps * scale, np.finfo(dtype).tiny) < size < math.inf)
-
-
-@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
-def _subtract_and_norm(vector: Array, factor: float, other: Array) -> float:
-    """Subtract a multiple of another vector in place; return the length of the rest, summed in double precision."""
-    share, total = vector.dtype.type(factor), 0.0
-    for i in range(vector.size):
-        entry = vector[i] - share * other[i]
-        vector[i] = entry
-        total += np.float64(entry) * np.float64(entry)
-    return math.sqrt(total)
-
-
-@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
-def _multiply(vector: Array, factor: float) -> None:
-    share = vector.dtype.type(factor)
-    for i in range(vector.size):
-        vector[i] *= share
