@@ -16,7 +16,6 @@ from unipd.reproduce import (
     METHODS,
     ORACLE_ACCURACY,
     figure1_experiment,
-    figure1_problem,
     plot_figure1,
     run_figure1,
     summarize_trace,
@@ -90,7 +89,7 @@ def test_the_picture_has_six_curves_in_four_panels(traces, tmp_path):
 
 
 def test_the_default_runs_until_its_gap_is_certified():
-    (trace,) = run_figure1(figure1_problem(4, seed=0), iterations=50, methods=[DEFAULT])
+    (trace,) = run_figure1(*figure1_experiment(4, seed=0), iterations=50, methods=[DEFAULT])
     gaps = np.abs(trace.history["gap"])
     assert gaps[-1] <= ORACLE_ACCURACY
     assert (gaps[:-1] > ORACLE_ACCURACY).all()
@@ -100,11 +99,12 @@ def test_the_default_runs_until_its_gap_is_certified():
 
 def test_limits_and_progress():
     seen = []
+    experiment, methods = figure1_experiment(3), METHODS[:2]
     few = run_figure1(
-        figure1_problem(3), iterations=50, time_limit=0.0, methods=METHODS[:2], progress=lambda *part: seen.append(part)
+        *experiment, iterations=50, time_limit=0.0, methods=methods, progress=lambda *part: seen.append(part)
     )
     assert [len(trace.history) for trace in few] == [1, 1]
     assert seen[0][:2] == ("UniPDGrad", 1)
     assert summarize_trace(few[0])["paper_trials_per_iteration"] == 1.978
     with pytest.raises(InvalidInput):
-        run_figure1(figure1_problem(3), iterations=0)
+        run_figure1(*experiment, iterations=0)

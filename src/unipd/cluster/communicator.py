@@ -325,24 +325,6 @@ class Ranks:
         flat = np.ascontiguousarray(array).reshape(-1)
         return self._allgatherv(flat, counts * width).reshape(-1, *rest)
 
-    def allgather_into(self, array: Array, counts: IntArray) -> Array:
-        """Fill in the other ranks' parts of a vector in which this rank has written its own, and return it.
-
-        Untouched pages of the vector take no memory while the local part is computed.
-
-        Parameters
-        ----------
-        array
-            The whole vector, of the same size on every rank.
-        counts
-            The lengths of the parts by rank.
-        """
-        if self.size > 1:
-            self._log("complete", array.nbytes)
-            request = self.comm.Iallgatherv(mpi().IN_PLACE, [array, _spans(counts)])
-            self._wait(request, int(counts[self.rank]) * array.itemsize)
-        return array
-
     def local_slice(self, counts: IntArray) -> slice:
         """Return this rank's part of a vector to which rank r contributes ``counts[r]`` entries."""
         first = int(counts[: self.rank].sum())

@@ -74,10 +74,8 @@ class DistributedRows(Distributed, Map):
 
     def image(self, atom: Any) -> Array:
         """Return the images of all ranks, concatenated."""
-        values = np.empty(self.codomain, self.dtype)
-        if self.part is not None:
-            values[self.own] = self.part.image(atom)
-        return self.ranks.allgather_into(values, self.work)
+        own = np.zeros(0) if self.part is None else self.part.image(atom)
+        return self.ranks.allgather(own.astype(self.dtype, copy=False), self.work)
 
     def adjoint(self, dual: Array) -> Any:
         """Return the sum of the ranks' adjoints: arrays are added up here, operators at every product."""

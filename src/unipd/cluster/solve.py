@@ -233,28 +233,18 @@ def session(comm: Any = None, *, threads: int | None = None) -> Generator[MpiCom
     communicator = MpiCommunicator(comm.comm if isinstance(comm, Ranks) else comm)
     try:
         count = threads if threads is not None else threads_for()
-        with (
-            use_communicator(communicator),
-            thread_limits(count, communicator.size),
-            _barrier_at_exit(communicator),
-        ):
-            yield communicator
+        with use_communicator(communicator), thread_limits(count, communicator.size):
+            try:
+                yield communicator
+            except SystemExit as end:  # a rank that leaves early by ``sys.exit(0)`` waits for the others, too
+                if not end.code:
+                    communicator.barrier()
+                raise
+            communicator.barrier()
     except (Exception, KeyboardInterrupt, SystemExit) as error:
         if communicator.size > 1 and not (isinstance(error, SystemExit) and not error.code):
             _report_failure(error, communicator)
         raise
-
-
-@contextlib.contextmanager
-def _barrier_at_exit(ranks: Ranks) -> Generator[None]:
-    """Wait for the others at the end, also when this rank leaves early by ``sys.exit(0)``."""
-    try:
-        yield
-    except SystemExit as end:
-        if not end.code:
-            ranks.barrier()
-        raise
-    ranks.barrier()
 
 
 @contextlib.contextmanager

@@ -1,7 +1,6 @@
 from unipd.reproduce.completion_data import SyntheticRatings as SyntheticRatings
 from unipd.reproduce.completion_data import generate_ratings as generate_ratings
 from unipd.reproduce.figure1 import figure1_experiment as figure1_experiment
-from unipd.reproduce.figure1 import figure1_problem as figure1_problem
 from unipd.reproduce.figure1 import plot_figure1 as plot_figure1
 from unipd.reproduce.figure1 import run_figure1 as run_figure1
 from unipd.reproduce.figure1 import write_figure1 as write_figure1

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from unipd._typing import FloatArray
 from unipd._util import validate
 from unipd.apps.tomography import PAPER_EPS, Paulis, QuantumState, pauli_map, simulate, tomography_problem
 from unipd.errors import InvalidInput
@@ -38,8 +37,8 @@ DEFAULT = Contestant("default (factored)", "default", False, "auto", goal=ORACLE
 """What :func:`unipd.solve` does by default with the problem, until its gap is certified."""
 
 
-def figure1_problem(qubits: int, seed: int = 0, threads: int | None = None) -> Problem:
-    """Return the noiseless problem of a random pure state, with the paper's number of measurements.
+def figure1_experiment(qubits: int, seed: int = 0, threads: int | None = None) -> tuple[Problem, QuantumState]:
+    """Return the noiseless problem of a random pure state, with the paper's number of measurements, and that state.
 
     All methods share one accurate eigensolver, as in the paper.
 
@@ -54,37 +53,13 @@ def figure1_problem(qubits: int, seed: int = 0, threads: int | None = None) -> P
 
     See Also
     --------
-    figure1_experiment, run_figure1
-
-    Examples
-    --------
-    >>> figure1_problem(2)
-    Problem(Spectrahedron, PauliMap, n=..., LeastSquares...)
-    """
-    return figure1_experiment(qubits, seed, threads)[0]
-
-
-def figure1_experiment(qubits: int, seed: int = 0, threads: int | None = None) -> tuple[Problem, QuantumState]:
-    """Return the problem of :func:`figure1_problem` and the state that was measured, its solution.
-
-    Parameters
-    ----------
-    qubits
-        The number of qubits.
-    seed
-        Seed of the random numbers; equal seeds give equal results.
-    threads
-        The number of threads; None for all cores.
-
-    See Also
-    --------
-    figure1_problem, run_figure1
+    run_figure1
 
     Examples
     --------
     >>> problem, state = figure1_experiment(2)
-    >>> state.qubits
-    2
+    >>> problem, state.qubits
+    (Problem(Spectrahedron, PauliMap, n=..., LeastSquares...), 2)
     """
     experiment = simulate("random", qubits, seed=seed, threads=threads)
     data = experiment.data
@@ -121,7 +96,7 @@ def measure_error(truth: QuantumState) -> Callable[[Any], float]:
 
 def run_figure1(
     problem: Problem,
-    truth: QuantumState | None = None,
+    truth: QuantumState,
     *,
     iterations: int = 100,
     time_limit: float | None = None,
@@ -132,10 +107,8 @@ def run_figure1(
 
     Parameters
     ----------
-    problem
-        The problem, from :func:`figure1_problem` or :func:`figure1_experiment`.
-    truth
-        Its solution; the merit of a run is then the relative error of X, otherwise the objective.
+    problem, truth
+        The problem and its solution, from :func:`figure1_experiment`; the merit of a run is the relative error of X.
     iterations, time_limit
         Iterations and seconds of each method.
     methods
@@ -154,11 +127,11 @@ def run_figure1(
 
     See Also
     --------
-    figure1_problem, plot_figure1, write_figure1
+    figure1_experiment, plot_figure1, write_figure1
 
     Examples
     --------
-    >>> traces = run_figure1(figure1_problem(3), iterations=5)
+    >>> traces = run_figure1(*figure1_experiment(3), iterations=5)
     >>> len(traces), len(traces[0].history)
     (6, 5)
     """
@@ -167,9 +140,9 @@ def run_figure1(
         run_trace(
             problem,
             contestant,
-            (lambda state: float(state.certificate.objective)) if truth is None else measure_error(truth),
+            measure_error(truth),
             accuracy=ORACLE_ACCURACY,
-            tracker="image" if truth is None else "atoms",
+            tracker="atoms",
             iterations=limit,
             time_limit=time_limit,
             progress=progress,
@@ -180,17 +153,12 @@ def run_figure1(
 
 def summarize_trace(trace: Trace) -> dict[str, Any]:
     """Return the figures at the end of a run, with the paper's trials per iteration."""
-    error = {"relative_error": float(trace.merit[-1])} if has_errors(trace) else {}
-    return {**trace.summary(), **error, "paper_trials_per_iteration": trace.contestant.paper_trials}
-
-
-def has_errors(trace: Trace) -> bool:
-    """Whether the merit of a run is the relative error of X, not the objective."""
-    return not np.array_equal(trace.merit, trace.history["objective"])
+    more = {"relative_error": float(trace.merit[-1]), "paper_trials_per_iteration": trace.contestant.paper_trials}
+    return {**trace.summary(), **more}
 
 
 def write_figure1(traces: Sequence[Trace], path: str | os.PathLike[str]) -> None:
-    """Write the curves to a CSV file, one row per method and iteration; the relative error is NaN where unknown.
+    """Write the curves to a CSV file, one row per method and iteration.
 
     Parameters
     ----------
@@ -208,16 +176,12 @@ def write_figure1(traces: Sequence[Trace], path: str | os.PathLike[str]) -> None
     >>> import tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_figure1(run_figure1(figure1_problem(2), iterations=3), f"{folder}/figure1.csv")
+    ...     write_figure1(run_figure1(*figure1_experiment(2), iterations=3), f"{folder}/figure1.csv")
     ...     "objective" in Path(folder, "figure1.csv").read_text()
     True
     """
-
-    def columns(trace: Trace) -> list[FloatArray]:
-        errors = trace.merit if has_errors(trace) else np.full(len(trace.history), np.nan)
-        return [*(trace.history[name] for name in COLUMNS), errors]
-
-    write_table(path, ("method", *COLUMNS, "relative_error"), (((trace.name,), columns(trace)) for trace in traces))
+    curves = (((trace.name,), [*(trace.history[name] for name in COLUMNS), trace.merit]) for trace in traces)
+    write_table(path, ("method", *COLUMNS, "relative_error"), curves)
 
 
 def plot_figure1(
@@ -229,8 +193,6 @@ def plot_figure1(
     title: str | None = None,
 ) -> Any:
     """Draw objective and relative error against iterations and seconds; runs with a line search are dashed.
-
-    The errors are drawn where they are known, as in the paper.
 
     Parameters
     ----------
@@ -256,18 +218,18 @@ def plot_figure1(
 
     Examples
     --------
-    >>> traces = run_figure1(figure1_problem(2), iterations=3)
-    >>> len(plot_figure1(traces).axes) >= 2
-    True
+    >>> traces = run_figure1(*figure1_experiment(2), iterations=3)
+    >>> len(plot_figure1(traces).axes)
+    4
     """
     if not traces:
         raise InvalidInput("traces", "at least one run", "none")
     families = list(dict.fromkeys(trace.contestant.family for trace in traces))
     names = ("objective  $\\frac{1}{2}||A(X) - b||^2$", "relative error  $||X - X^*|| / ||X^*||$")
     with style.new_picture(path, width, theme) as picture:
-        wide, rows = picture.is_wide, 2 if all(has_errors(trace) for trace in traces) else 1
-        picture.set_height(rows * (0.5 if wide else 1.6))
-        shape = (rows, 2) if wide else (2 * rows, 1)
+        wide = picture.is_wide
+        picture.set_height(1.0 if wide else 3.2)
+        shape = (2, 2) if wide else (4, 1)
         panels: Any = picture.figure.subplots(*shape, sharey="row" if wide else False, squeeze=False)
         for place, axes in enumerate(panels.reshape(-1)):
             column, label = (("iteration", "iterations"), ("seconds", "seconds"))[place % 2]

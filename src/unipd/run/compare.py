@@ -100,6 +100,13 @@ class Comparison(Mapping[str, Result]):
         """Draw the runs as :func:`unipd.report.plot_comparison` does, with its options.
 
         Without ``axis="seconds"`` (or another) every quantity is drawn against every measure of work, on a page.
+
+        Parameters
+        ----------
+        path
+            File for the picture (.png, .svg or .pdf); without one the figure is only returned.
+        options
+            Options of :func:`unipd.report.plot_comparison`.
         """
         import unipd
 
