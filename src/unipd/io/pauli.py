@@ -115,18 +115,17 @@ def find_fault(expectations: FloatArray, shots: FloatArray | None, stderr: Float
     >>> find_fault(np.array([0.5, 1.7]), None, None)
     (1, 'the expectation value 1.7 lies outside [-1, 1] by more than noise explains')
     """
-    columns = {
-        "the expectation value {:g} is not a finite number": (expectations, -np.inf),
-        "the number of shots {:g} is not above zero": (shots, np.nextafter(0.0, 1.0)),
-        "the standard error {:g} is not a finite number >= 0": (stderr, 0.0),
-    }
+    columns = [
+        ("the expectation value {:g} is not a finite number", expectations, -np.inf, np.inf),
+        ("the number of shots {:g} is not above zero", shots, np.nextafter(0.0, 1.0), np.inf),
+        ("the standard error {:g} is not a finite number >= 0", stderr, 0.0, np.inf),
+        ("the number of shots {:g} is more than 2^53", shots, -np.inf, MOST_SHOTS),
+    ]
     checks = [
-        (text, values, ~(np.isfinite(values) & (values >= least)))
-        for text, (values, least) in columns.items()
+        (text, values, ~(np.isfinite(values) & (values >= least) & (values <= most)))
+        for text, values, least, most in columns
         if values is not None
     ]
-    if shots is not None:
-        checks.append(("the number of shots {:g} is more than 2^53", shots, np.isfinite(shots) & (shots > MOST_SHOTS)))
     is_mean = shots is not None and stderr is None  # a mean of outcomes +-1, noise or not
     excess = ROUNDING if is_mean else noise_tolerance(expectations, shots, stderr)
     outside = np.isfinite(expectations) & (np.abs(expectations) > 1.0 + excess)
@@ -140,7 +139,7 @@ def find_fault(expectations: FloatArray, shots: FloatArray | None, stderr: Float
         for text, values, wrong in [*checks, (text, expectations, outside)]
         if wrong.any()
     ]
-    return min(faults, default=None)
+    return min(faults, key=lambda fault: fault[0], default=None)
 
 
 COLUMNS = ("pauli", "expectation", "shots", "stderr")
@@ -328,10 +327,9 @@ def _read_json(name: str, limits: Limits | None) -> PauliData | Counts:
         return _check_counts(name, content["counts"])
     if isinstance(content, dict) and isinstance(content.get("results"), list):
         return _check_counts(name, _read_results(name, content["results"]))
-    if isinstance(content, dict) and content and all(isinstance(part, dict) for part in content.values()):
+    is_nested = isinstance(content, dict) and content and all(isinstance(part, dict) for part in content.values())
+    if is_nested or (isinstance(content, dict) and _is_histogram(content)):
         return _check_counts(name, content)
-    if isinstance(content, dict) and _is_histogram(content):
-        return content
     if isinstance(content, dict) and {"pauli", "expectation"} <= set(content):
         columns = {key: part for key, part in content.items() if key in COLUMNS or isinstance(part, list)}
     elif isinstance(content, list) and content and all(isinstance(record, dict) for record in content):
@@ -354,21 +352,19 @@ def _read_results(name: str, results: list[Any]) -> Counts:
     metadata, or the word of letters I, X, Y, Z that its name ends with.
     """
     counts: Counts = {}
-    for number, entry in enumerate(results, start=1):
-        _add_result(f"{name}: result {number}", entry, counts)
-    return counts
-
-
-def _add_result(place: str, entry: Any, counts: Counts) -> None:
+    number = 0
     try:
-        basis, found = _basis_of(entry["header"]), entry["data"]["counts"]
-        part = counts.setdefault(basis, {})
-        for key, count in found.items():
-            bits = format(int(key, 16), f"0{len(basis)}b") if key.lower().startswith("0x") else key
-            part[bits] = part.get(bits, 0) + count
+        for entry in results:
+            number += 1
+            basis, found = _basis_of(entry["header"]), entry["data"]["counts"]
+            part = counts.setdefault(basis, {})
+            for key, count in found.items():
+                bits = format(int(key, 16), f"0{len(basis)}b") if key.lower().startswith("0x") else key
+                part[bits] = part.get(bits, 0) + count
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         expected = "header and data.counts, with the basis in the header's metadata (basis, m_idx) or name"
-        raise FileFormatError(place, f"expected {expected}") from None
+        raise FileFormatError(f"{name}: result {number}", f"expected {expected}") from None
+    return counts
 
 
 def _basis_of(header: Mapping[str, Any]) -> str:
@@ -454,9 +450,8 @@ class _Columns:
         """Return the measurements; ``strings`` replaces the column of labels."""
         header = [*columns] if strings is None else ["pauli", *columns]
         if not {"pauli", "expectation"} <= set(header) <= set(COLUMNS):
-            names = ", ".join(map(repr, header))
             either = f"{', '.join(COUNT_COLUMNS)}, or pauli, expectation and perhaps shots or stderr"
-            expected = f"expected the columns {either}, got {names}"
+            expected = f"expected the columns {either}, got {', '.join(map(repr, header))}"
             raise FileFormatError(self.name, expected, self.header_line)
         if not all(isinstance(cells, list) for cells in columns.values()):
             raise FileFormatError(self.name, "expected a list for each of the columns")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,10 @@ class _SeveralMaps(Map):
     def inner_parts(self) -> tuple[Any, ...]:
         """The maps inside."""
         return self.maps
+
+    def _row_norms_of_maps(self) -> list[FloatArray] | None:
+        known = [norms for part in self.maps if (norms := row_norms(part)) is not None]
+        return known if len(known) == len(self.maps) else None
 
 
 class BlockMap(_SeveralMaps):
@@ -93,16 +97,12 @@ class BlockMap(_SeveralMaps):
 
     def image(self, atom: Any) -> Array:
         """Return sum_i A_i x_i."""
-        return self._sum_images(atom, range(len(self.maps)))
-
-    def _sum_images(self, atom: Any, blocks: Iterable[int]) -> Array:
-        """Return the sum of A_i x_i over some blocks."""
         parts = atom.parts if isinstance(atom, Blocks) else atom
         if len(parts) != len(self.maps):
             raise InvalidInput("x", f"{len(self.maps)} blocks", f"{len(parts)}")
         total = np.zeros(self.codomain, self.dtype)
-        for index in blocks:
-            total += self.maps[index].image(parts[index])
+        for part, block in zip(self.maps, parts, strict=True):
+            total += part.image(block)
         return total
 
     def adjoint(self, dual: Array) -> tuple[Any, ...]:
@@ -124,8 +124,8 @@ class BlockMap(_SeveralMaps):
 
     def row_norms(self) -> FloatArray | None:
         """Return the root of the sum of the blocks' squares, or None unless all are known."""
-        known = [norms for part in self.maps if (norms := row_norms(part)) is not None]
-        return np.linalg.norm(known, axis=0) if len(known) == len(self.maps) else None
+        known = self._row_norms_of_maps()
+        return None if known is None else np.linalg.norm(known, axis=0)
 
 
 class Composed(_SeveralMaps):
@@ -220,8 +220,8 @@ class Stacked(_SeveralMaps):
 
     def row_norms(self) -> FloatArray | None:
         """Return the parts' norms one after the other, or None unless all are known."""
-        known = [norms for part in self.maps if (norms := row_norms(part)) is not None]
-        return np.concatenate(known) if len(known) == len(self.maps) else None
+        known = self._row_norms_of_maps()
+        return None if known is None else np.concatenate(known)
 
 
 class TwoSidedMap(Map):
@@ -423,14 +423,9 @@ class RowScaled(Map):
 
     def columns(self, places: Any) -> Any:
         """Return the columns of A times the factors."""
-        part, factors = self.inner.columns(places), self.factors.reshape(-1, 1)
-        return (
-            scipy.sparse.csc_array(part * factors)
-            if scipy.sparse.issparse(part)
-            else None
-            if part is None
-            else part * factors
-        )
+        part = self.inner.columns(places)
+        scaled = None if part is None else part * self.factors.reshape(-1, 1)
+        return scipy.sparse.csc_array(scaled) if scipy.sparse.issparse(scaled) else scaled
 
     def row_norms(self) -> FloatArray | None:
         """Return the factors times the norms of A's rows."""

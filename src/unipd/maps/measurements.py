@@ -233,8 +233,8 @@ def _compress(matrices: Sequence[Any]) -> tuple[Sampling, Any]:
         raise InvalidInput("matrices", "at least one nonzero", "none")
     places, columns = np.unique(flat, return_inverse=True)
     values = np.concatenate([part.data for part in parts])
-    owners = np.repeat(np.arange(len(parts)), [part.nnz for part in parts])
-    entries: Any = scipy.sparse.csr_array((values, (owners, columns.reshape(-1))), shape=(len(parts), places.size))
+    ends = np.cumsum([0, *(part.nnz for part in parts)])
+    entries: Any = scipy.sparse.csr_array((values, columns.reshape(-1), ends), shape=(len(parts), places.size))
     return Sampling(*np.divmod(places, shape[1]), shape, values.dtype), entries
 
 

@@ -146,13 +146,12 @@ def draw_spectrum(
         axes.set_yscale("log")
         axes.plot(places, shown, color=theme.cycle[0], linewidth=0.7, marker="o", markersize=3.5, label="estimate")
     intervals = _intervals(errors)
-    known = [(place, intervals[f"eigenvalue_{place}"]) for place in places if f"eigenvalue_{place}" in intervals]
+    known = [place for place in places if f"eigenvalue_{place}" in intervals]
     if known:
-        ends = np.array([[max(0.0, low), max(0.0, high)] for _, (low, high) in known]).T
-        middle = np.array([shown[place - 1] for place, _ in known])
-        reach = np.maximum(np.stack([middle - ends[0], ends[1] - middle]), 0.0)
-        where = [place for place, _ in known]
-        axes.errorbar(where, middle, reach, fmt="none", ecolor=theme.ink, elinewidth=0.8, capsize=2.5, label="95 %")
+        ends = np.maximum([intervals[f"eigenvalue_{place}"] for place in known], 0.0).T
+        middle = shown[np.array(known) - 1]
+        reach = np.maximum([middle - ends[0], ends[1] - middle], 0.0)
+        axes.errorbar(known, middle, reach, fmt="none", ecolor=theme.ink, elinewidth=0.8, capsize=2.5, label="95 %")
     if target is not None:
         true = target.eigenvalues[:EIGENVALUES]
         style_of = {"linewidth": 0.0, "marker": "x", "markersize": 5, "color": theme.cycle[1], "label": "target"}

@@ -245,8 +245,8 @@ class ProcessTomography:
         choi = result.x.dense().reshape(inputs, -1, inputs, whole.effects.shape[1])
         outputs = data.effects.shape[1]
         choi = choi[:, :outputs, :, :outputs].reshape(inputs * outputs, -1)
-        self._fit = data, QuantumChannel(choi, inputs), result
-        self._fit = data, self.channel_, result.with_extras(**self._figures())
+        channel = QuantumChannel(choi, inputs)
+        self._fit = data, channel, result.with_extras(**channel_figures(data, channel, result.status))
         return self
 
     def _column_limit(self, data: ProcessData) -> int | None:
@@ -292,26 +292,7 @@ class ProcessTomography:
     @property
     def guarantee(self) -> str:
         """What is proven about the estimate."""
-        if self.result_.status.success:
-            return "optimal over all channels"
-        return "local: limited number of Kraus operators" if self.result_.status is Status.LOCAL else "bound only"
-
-    def _figures(self) -> dict[str, Any]:
-        data, channel = self.data_, self.channel_
-        name = "likelihood" if data.is_counts else "least-squares" if data.stderr is None else "weighted"
-        figures = {
-            "qubits": channel.qubits,
-            "measurements": int(data.values.size),
-            "objective_name": name,
-            "guarantee": self.guarantee,
-            "rank": channel.rank,
-            "purity": channel.purity,
-            "unitarity": channel.unitarity,
-        }
-        if not data.is_counts:
-            return figures
-        probabilities = np.maximum(data.measurements.image(channel.choi), 0.0)
-        return figures | {"chi_square_per_dof": chi_square_per_dof(data, probabilities, channel)}
+        return self.result_.extras["guarantee"]
 
     def bootstrap(self, replicates: int = 100, *, seed: int = 0) -> ChannelBootstrap:
         """Return the channels of repeated experiments, fewer when a stop is requested: intervals of any figure.
@@ -389,6 +370,25 @@ def resample(data: ProcessData, channel: QuantumChannel, rng: np.random.Generato
         shares = [*probabilities, missing] / (probabilities.sum() + missing)
         values[row] = rng.multinomial(round(float(shots)), shares)[:-1]
     return replace(data, values=values)
+
+
+def channel_figures(data: ProcessData, channel: QuantumChannel, status: Status) -> dict[str, Any]:
+    """Return the figures of a fit, extras of its result."""
+    figures = {
+        "qubits": channel.qubits,
+        "measurements": int(data.values.size),
+        "objective_name": "likelihood" if data.is_counts else "least-squares" if data.stderr is None else "weighted",
+        "guarantee": "optimal over all channels" if status.success else "bound only",
+        "rank": channel.rank,
+        "purity": channel.purity,
+        "unitarity": channel.unitarity,
+    }
+    if status is Status.LOCAL:
+        figures["guarantee"] = "local: limited number of Kraus operators"
+    if data.is_counts:
+        probabilities = np.maximum(data.measurements.image(channel.choi), 0.0)
+        figures["chi_square_per_dof"] = chi_square_per_dof(data, probabilities, channel)
+    return figures
 
 
 def target_figures(channel: QuantumChannel, target: Any, diamond: bool = False) -> dict[str, float]:
@@ -486,9 +486,8 @@ def chi_square_per_dof(data: ProcessData, probabilities: FloatArray, channel: Qu
     shots = data.row_shots
     expected = np.maximum(shots * probabilities, LEAST_EXPECTED)
     chi_square = float(np.sum((data.values - expected) ** 2 / expected))
-    freedom = (
-        data.values.size - np.asarray(data.shots).size - parameter_count(channel.inputs, channel.outputs, channel.rank)
-    )
+    parameters = parameter_count(channel.inputs, channel.outputs, channel.rank)
+    freedom = data.values.size - np.asarray(data.shots).size - parameters
     return chi_square / freedom if freedom > 0 else float("nan")
 
 

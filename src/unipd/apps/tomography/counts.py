@@ -279,8 +279,8 @@ def read_outcome(setting: str, measurement: Measurement, key: Any) -> int:
 
 
 def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
-    known = isinstance(basis, str) and 1 <= len(basis) <= MOST_QUBITS and not basis.strip("IXYZ")
-    if not known or len(basis) != qubits or not basis.strip("I"):
+    is_label = isinstance(basis, str) and len(basis) == qubits <= MOST_QUBITS and not basis.strip("IXYZ")
+    if not is_label or not basis.strip("I"):
         raise InvalidInput("counts", f"bases of {qubits} letters X, Y, Z (I: not measured)", repr(basis))
     outcomes, scale = read_outcomes(f"counts[{basis!r}]", qubits, outcomes)
     width = len(basis) - basis.count("I")
@@ -292,14 +292,18 @@ def _collect(
     name: str, places: list[int], scale: float, outcomes: Mapping[Any, Any]
 ) -> tuple[IntArray, IntArray | FloatArray]:
     """Return the distinct outcomes and their numbers, whole unless these are quasi-counts."""
-    numbers = np.array([_read_count(name, scale, value) for value in outcomes.values()], np.float64)
+    for value in outcomes.values():
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+            raise InvalidInput(f"counts[{name!r}]", "numbers", repr(value))
+    numbers = np.array([validate.number(f"counts[{name!r}]", value) * scale for value in outcomes.values()])
     is_marginal = "I" in name and not name.strip("IXYZ")
     if len(set(places)) < len(places) and not is_marginal:
         twice = Counter(places).most_common(1)[0][0]
         word = [str(key) for key, place in zip(outcomes, places, strict=True) if place == twice][-1]
         raise InvalidInput(f"counts[{name!r}]", "every outcome once", f"{word} twice")
-    distinct, index = np.unique(places, return_inverse=True) if is_marginal else (np.array(places), None)
-    if index is not None:
+    distinct = np.array(places)
+    if is_marginal:
+        distinct, index = np.unique(distinct, return_inverse=True)
         numbers = np.bincount(index, numbers).astype(np.float64)
     if not numbers.sum() > 0.0:
         raise InvalidInput(f"counts[{name!r}]", "at least one shot", "none")
@@ -322,12 +326,6 @@ def _read_bits(basis: str, width: int, key: Any) -> int:
     if len(word) != len(basis) or word.strip("01"):
         raise InvalidInput(f"counts[{basis!r}]", f"bit-strings of {width} bits", repr(str(key)))
     return int("".join(bit for bit, letter in zip(word, basis, strict=True) if letter != "I"), 2)
-
-
-def _read_count(basis: str, scale: float, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise InvalidInput(f"counts[{basis!r}]", "numbers", repr(value))
-    return validate.number(f"counts[{basis!r}]", value) * scale
 
 
 def as_confusion(readout: Any, qubits: int) -> Confusion | None:
@@ -529,6 +527,7 @@ def pool_estimates(outcome_map: OutcomeMap, histogram: Histogram) -> PauliData:
     """
     inverses = [None if group.is_walsh and group.confusion is None else group.inverse() for group in outcome_map.groups]
     pairs = list(zip(outcome_map.groups, inverses, strict=True))
+    is_plain = all(group.is_walsh and group.confusion is None for group in outcome_map.groups)
     if any(inverse is None and not (group.is_walsh and group.confusion is None) for group, inverse in pairs):
         return _invert_together(outcome_map, histogram)
     size = outcome_map.pauli_map.x.size
@@ -543,7 +542,6 @@ def pool_estimates(outcome_map: OutcomeMap, histogram: Histogram) -> PauliData:
         for target, values in ((total, shots), (sums, found), (squares, spread - found**2 / shots)):
             target += np.bincount(places.reshape(-1), values.reshape(-1), size)
     means = sums / total
-    is_plain = all(inverse is None for inverse in inverses)
     if not is_plain or histogram.counts.min() < 0.0:
         means = np.clip(means, -1.0, 1.0)
     strings = outcome_map.pauli_map

@@ -80,11 +80,7 @@ class HermitianOperator(OperatorDefaults, ABC):
 
     def matmat(self, x: Array) -> Array:
         """Return M X, column by column."""
-        block = np.asarray(x)
-        result = np.empty(block.shape, self.dtype, order="F")
-        for i in range(block.shape[1]):
-            result[:, i] = self.matvec(block[:, i])
-        return result
+        return np.array([self.matvec(column) for column in np.asarray(x).T], self.dtype).reshape(np.shape(x)[::-1]).T
 
     def __matmul__(self, x: Array) -> Array:
         return self.matvec(x) if np.ndim(x) == 1 else self.matmat(x)
