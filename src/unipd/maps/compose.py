@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -97,12 +97,16 @@ class BlockMap(_SeveralMaps):
 
     def image(self, atom: Any) -> Array:
         """Return sum_i A_i x_i."""
+        return self._sum_images(atom, range(len(self.maps)))
+
+    def _sum_images(self, atom: Any, blocks: Iterable[int]) -> Array:
+        """Return the sum of A_i x_i over some blocks, those of a process of a cluster run."""
         parts = atom.parts if isinstance(atom, Blocks) else atom
         if len(parts) != len(self.maps):
             raise InvalidInput("x", f"{len(self.maps)} blocks", f"{len(parts)}")
         total = np.zeros(self.codomain, self.dtype)
-        for part, block in zip(self.maps, parts, strict=True):
-            total += part.image(block)
+        for index in blocks:
+            total += self.maps[index].image(parts[index])
         return total
 
     def adjoint(self, dual: Array) -> tuple[Any, ...]:

@@ -110,8 +110,9 @@ def _city_figure(state: QuantumState) -> Figure:
         _boxes(block, ~is_dim) | {"cmin": -np.pi, "cmax": np.pi, "colorscale": PHASES, "colorbar": key},
         {name: value for name, value in _boxes(block, is_dim).items() if name != "intensity"} | {"color": GREY},
     ]
-    scene = {"xaxis": ticks, "yaxis": ticks, "zaxis": {"title": {"text": "modulus"}}, "aspectmode": "cube"}
-    scene["camera"] = {"eye": {"x": 1.5, "y": 1.5, "z": 1.2}}  # at the default of 1.25 labels leave the picture
+    camera = {"eye": {"x": 1.5, "y": 1.5, "z": 1.2}}  # at the default of 1.25 labels leave the picture
+    axes = {"xaxis": ticks, "yaxis": ticks, "zaxis": {"title": {"text": "modulus"}}}
+    scene = {**axes, "aspectmode": "cube", "camera": camera}
     which = "all entries" if places.size == state.dimension else f"entries of the {places.size} likeliest outcomes"
     layout = {"scene": scene, "height": 440, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
     note = f"modulus and phase of {which}; small ones, whose phase is noise, are grey; drag to turn"
