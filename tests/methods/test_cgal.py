@@ -168,6 +168,31 @@ def test_the_sketch_has_the_run_of_the_dense_point_and_recovers_it() -> None:
     np.testing.assert_allclose(sketch.primal.point().dense(), dense.primal.point(), atol=2 * sketch.primal.error + 1e-6)
 
 
+def test_the_error_of_an_inexact_oracle_does_not_limit_feasibility() -> None:
+    """The publication's oracle errs by O(1/sqrt(k)); with a fixed error this run stays at an infeasibility of 0.15."""
+    problem = sparse_cut(600)
+    assert not problem.exact
+    result = solve(problem, "cgal", accuracy=0.1, tracker="image", stop=MaxIterations(1500))
+    assert result.status is unipd.Status.SOLVED
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_the_sketch_errs_by_at_most_twice_the_best_approximation_on_average(rank: int) -> None:
+    """With 2 r + 1 columns E ||X - X_r|| <= (1 + r / r) times the tail in the nuclear norm (Tropp et al., 2017)."""
+    problem = cut_problem()
+    point = states(problem, 60)[-1].primal.point()
+    tail, size = float(np.sort(np.linalg.eigvalsh(point))[:-rank].sum()), len(point)
+    errors = [
+        np.linalg.norm(point - last.primal.point().dense(), "nuc")
+        for last in (
+            list(islice(iterate(problem, CGAL(), accuracy=1e-12, tracker=sketch), 60))[-1]
+            for sketch in (SketchTracker((size, size), rank, seed, hermitian=True) for seed in range(8))
+        )
+    ]
+    assert tail <= min(errors)
+    assert np.mean(errors) <= 2.0 * tail
+
+
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 def test_the_default_penalty_follows_the_units(factor: float) -> None:
     given = constrained_problem()

@@ -12,7 +12,8 @@ Iteration k = 1, 2, ... with eta_k = 2 / (k + 1) and beta_k = beta_0 sqrt(k + 1)
 
 The publication has ||A|| diam(X) in place of D_k, the largest of ||b||, ||A x_1|| and ||A (s_i - x_i)|| with i <= k.
 The proof needs the last ones only, so that no norm of A has to be known; the first two let y_k move while the atoms
-do not. Only A x_k and lam_k are needed in full: with ``tracker="sketch"`` this is SketchyCGAL (Yurtsever, Tropp,
+do not. The error of an inexact oracle decreases as 1 / sqrt(k), as in the publication: a fixed one would limit
+||A x_k - b|| to about its square root. Only A x_k and lam_k are needed in full: with ``tracker="sketch"`` this is SketchyCGAL (Yurtsever, Tropp,
 Fercoq, Udell and Cevher, 2021), whose memory does not grow with the size of x. A sparse cost over a large spectrahedron
 is factorised once, for a rigorous bound on f, and may fill in; one given as an operator is not.
 """
@@ -53,7 +54,7 @@ class CGALState(State):
     warm_start: Any
     """The last atom, from which an iterative oracle starts."""
     oracle_tolerance: float
-    """Absolute error allowed to an inexact oracle."""
+    """Absolute error allowed to an inexact oracle at first; it decreases as 1 / sqrt(k)."""
 
     @property
     def resolved_options(self) -> dict[str, Any]:
@@ -141,7 +142,8 @@ class CGAL:
         penalty, next_penalty = first * math.sqrt(k + 1.0), first * math.sqrt(k + 2.0)
         # 1-2: the gradient of the augmented Lagrangian is f plus A^* lam_k; the oracle's atom and bound there
         lam = augmented_dual(problem, state.dual, state.image, penalty)
-        answer = call_oracle(problem, lam, tolerance=state.oracle_tolerance, start=state.warm_start)
+        tolerance = state.oracle_tolerance / math.sqrt(k)
+        answer = call_oracle(problem, lam, tolerance=tolerance, start=state.warm_start)
         # 3: the point
         direction, squared = direction_between(state.image, image_of(problem, answer.atom))
         image, primal = state.image + eta * direction, state.primal.mix(eta, answer.atom)
