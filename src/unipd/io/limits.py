@@ -155,12 +155,12 @@ def open_bounded(
     name = name if isinstance(name, str) else "<stream>"
     with open_to_read(source) if isinstance(source, (str, os.PathLike)) else nullcontext(source) as file:
 
-        def bounded(content: Any, *, is_text: bool = is_text) -> _BoundedStream:
+        def limit(content: Any, *, is_text: bool = is_text) -> _BoundedStream:
             return _BoundedStream(content, file, name, limits or Limits(), line_limit, is_text=is_text)
 
         if not file.seekable():  # a pipe is read to its end, so that one can go back in it
             begin = file.read(len(_GZIP))
-            rest = io.BufferedReader(bounded(file, is_text=is_text and begin != _GZIP), _PIECE).read()
+            rest = io.BufferedReader(limit(file, is_text=is_text and begin != _GZIP), _PIECE).read()
             file = io.BytesIO(begin + rest)
         start = file.tell()
         magic = file.read(len(_GZIP))
@@ -168,14 +168,14 @@ def open_bounded(
         if magic != _GZIP:
             if name.lower().endswith(".gz"):
                 raise FileFormatError(name, "not a gzip file, although its name ends in .gz")
-            yield io.BufferedReader(bounded(file), _PIECE), name
+            yield io.BufferedReader(limit(file), _PIECE), name
             return
         first, second = (gzip.GzipFile(fileobj=file, mode="rb") for _ in range(2))
-        checked, piece = bounded(first), bytearray(_PIECE)
+        checked, piece = limit(first), bytearray(_PIECE)
         while not is_checked and checked.readinto(piece):
             pass
         file.seek(start)
-        yield io.BufferedReader(bounded(second), _PIECE), name
+        yield io.BufferedReader(limit(second), _PIECE), name
 
 
 def read_bounded(

@@ -38,6 +38,7 @@ FIGURES = {
     "infeasibility": ("infeasibility (relative)", 3),
     "accuracy": ("requested accuracy", 3),
     "absolute_gap": ("absolute gap", 3),
+    "atol": ("accepted absolute gap", 3),
     "gap_scale": ("scale of the gap", 4),
     "violation": ("violation (absolute)", 3),
     "feasibility_scale": ("scale of the infeasibility", 4),
@@ -156,7 +157,7 @@ def _rows(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
 
 def _summary_texts(result: Result) -> dict[str, str]:
     """Return the figures of a result as text: those of every result, then those of its application."""
-    figures = result.summary()
+    figures = {**result.summary(), "atol": result.atol or None}
     if (memory := figures.get("peak_memory_bytes")) is not None:
         figures["peak_memory_bytes"] = size_text(memory)
     labels = {**FIGURES, "gap": (f"gap ({error_unit(result)})", 3)}
