@@ -51,7 +51,7 @@ def test_archives(tmp_path):
         (CSDP.replace("1.5 ", "", 1), "expected 2 multipliers"),
         (CSDP.replace("1.5 ", "nothing ", 1), "line 1: expected the multipliers"),
         (CSDP.replace("2 2 3 3", "2 2 4 4"), "line 8: a row or column"),
-        (CSDP.replace("2 2 3 3", "2 2 1 3"), "line 8: a row or column"),
+        (CSDP.replace("2 2 3 3", "2 2 1 3"), "line 8: the entry is off the diagonal"),
         (CSDP.replace("2 2 3 3", "2 3 3 3"), "line 8: the block"),
         (CSDP.replace("2 2 3 3", "3 2 3 3"), "line 8: the first number"),
         (CSDP + "2 1 1\n", "line 9"),

@@ -319,18 +319,27 @@ class _Body:
 
     def entries(self, rows: Array, lines: IntArray) -> tuple[IntArray, Array]:
         """Return checked entries: an array of (matrix, block, row, column, line), from zero, and the values."""
-        indices, values = rows[:, :4], rows[:, 4]
-        require_rows(np.all(indices == np.floor(indices), axis=1), lines, self.name, "an index is not a whole number")
-        matrix, block, row, col = indices.T
-        require_rows((matrix >= 0) & (matrix <= self.m), lines, self.name, f"the matrix is not between 0 and {self.m}")
-        blocks = self.sizes.size
-        require_rows((block >= 1) & (block <= blocks), lines, self.name, f"the block is not between 1 and {blocks}")
-        size = self.sizes[block.astype(np.int64) - 1]
-        inside = (np.minimum(row, col) >= 1) & (np.maximum(row, col) <= np.abs(size))
-        require_rows(inside, lines, self.name, "a row or column is outside its block")
-        require_rows((size > 0) | (row == col), lines, self.name, "the entry is off the diagonal of a diagonal block")
-        require_rows(np.isfinite(values), lines, self.name, "the value is not finite")
-        return np.stack([matrix, block - 1, row - 1, col - 1, lines]).astype(np.int32), values.copy()
+        is_matrix = (rows[:, 0] >= 0) & (rows[:, 0] <= self.m), f"the matrix is not between 0 and {self.m}"
+        places = read_places(rows, lines, self.sizes, self.name, *is_matrix)
+        return np.concatenate([places, lines[None]]).astype(np.int32), rows[:, 4].copy()
+
+
+def read_places(rows: Array, lines: IntArray, sizes: IntArray, name: str, is_matrix: Array, problem: str) -> IntArray:
+    """Return matrix, block, row and column, counted from zero, of rows that end with a value.
+
+    The first number is the matrix, as it is: ``problem`` says what is wrong with it where ``is_matrix`` does not hold.
+    """
+    require_rows(np.all(rows[:, :4] == np.floor(rows[:, :4]), axis=1), lines, name, "an index is not a whole number")
+    require_rows(is_matrix, lines, name, problem)
+    _, block, row, col, value = rows.T
+    is_block = (block >= 1) & (block <= sizes.size)
+    require_rows(is_block, lines, name, f"the block is not between 1 and {sizes.size}")
+    size = sizes[block.astype(np.int64) - 1]
+    inside = (np.minimum(row, col) >= 1) & (np.maximum(row, col) <= np.abs(size))
+    require_rows(inside, lines, name, "a row or column is outside its block")
+    require_rows((size > 0) | (row == col), lines, name, "the entry is off the diagonal of a diagonal block")
+    require_rows(np.isfinite(value), lines, name, "the value is not finite")
+    return rows[:, :4].T.astype(np.int64) - np.array([[0], [1], [1], [1]])
 
 
 _LINES = 1 << 16

@@ -13,7 +13,8 @@ from unipd._util.files import open_to_read
 from unipd.errors import FileFormatError
 from unipd.io.limits import DamagedArchive, Limits, read_arrays, read_bounded
 from unipd.io.results import load
-from unipd.io.text import LOOSE, TableLayout, leading_numbers, parse_numbers, read_table, require_rows
+from unipd.io.sdpa import read_places
+from unipd.io.text import LOOSE, TableLayout, leading_numbers, parse_numbers, read_table
 from unipd.memory import require_room
 
 _TABLE = TableLayout(widths=(5,), comments=b"", blanks=LOOSE)
@@ -121,23 +122,14 @@ def _read_csdp(content: bytes, name: str, sizes: list[int]) -> Solution:
     if has_text or dual.size == 0:
         raise FileFormatError(name, "expected the multipliers y, as CSDP writes them, or the output of SDPA", 1)
     rows, lines = read_table(rest, _TABLE, name, 2)
-    which, block, row, col, value = rows.T
-    require_rows((which == 1) | (which == _PRIMAL), lines, name, "the first number is neither 1 (Z) nor 2 (X)")
-    is_block = (block >= 1) & (block <= len(sizes)) & (block == np.floor(block))
-    require_rows(is_block, lines, name, f"the block is not between 1 and {len(sizes)}")
-    signed = np.array(sizes)[block.astype(np.int64) - 1]
-    inside = (np.minimum(row, col) >= 1) & (np.maximum(row, col) <= np.abs(signed))
-    inside &= (row == np.floor(row)) & (col == np.floor(col)) & ((signed > 0) | (row == col))
-    require_rows(inside, lines, name, "a row or column is outside its block")
+    is_matrix = (rows[:, 0] == 1) | (rows[:, 0] == _PRIMAL), "the first number is neither 1 (Z) nor 2 (X)"
+    which, block, row, col = read_places(rows, lines, np.array(sizes), name, *is_matrix)
     blocks: list[Array] = []
     for index, size in enumerate(sizes):
-        chosen = (which == _PRIMAL) & (block == index + 1)
-        part = np.zeros(-size if size < 0 else (size, size))
-        i, j = row[chosen].astype(np.int64) - 1, col[chosen].astype(np.int64) - 1
-        if size < 0:
-            part[i] = value[chosen]
-        else:
-            part[i, j] = part[j, i] = value[chosen]
+        chosen = (which == _PRIMAL) & (block == index)
+        part, places = np.zeros(-size if size < 0 else (size, size)), (row[chosen], col[chosen])
+        for place in (places[:1],) if size < 0 else (places, places[::-1]):
+            part[place] = rows[chosen, 4]
         blocks.append(part)
     return Solution(dual, blocks)
 

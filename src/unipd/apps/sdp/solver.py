@@ -157,7 +157,7 @@ class Solver:
     program: SDP
     accuracy: float
     method: Any = "auto"
-    """"auto", "factored", "interior", or another method or its name."""
+    """"auto", "interior", "splitting", or another method or its name."""
     trace_bound: float | None = None
     rank: int | None = None
     seed: int = 0
