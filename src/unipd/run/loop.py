@@ -114,6 +114,7 @@ def _states(problem: Problem, method: Method, begin: Callable[[], State], accura
     tune_malloc(problem.b.nbytes)
     try:
         state = begin()
+        del begin  # with a dual vector
         while state.failure is None:
             state = method.step(problem, state)
             check_finite(problem, state)

@@ -3,7 +3,8 @@
 The matrix is fitted twice. The first fit estimates how much of every column is noise and how the columns are
 correlated; the second one measures every column in units of its noise and favours directions in which the columns vary
 together (X = Z L^T with ||Z||_* <= radius and L L^T = I + g^2 C for the correlations C, the side information of
-:class:`unipd.MatrixCompletion`). Both are convex, and both radii are chosen by validation.
+:class:`unipd.MatrixCompletion`). Both are convex. The first radius is chosen by validation; the second one is the norm
+of the first matrix in the units of the second fit, which is as good as another search.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, solve_triangular
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd.apps.completion import Index, MatrixCompletion
+from unipd.apps.completion import Index, MatrixCompletion, index_ratings
 from unipd.apps.completion.fitted_model import FittedModel, fold_in
+from unipd.apps.completion.model import check_parameters, fit_data
+from unipd.apps.completion.problem import WarmStart
+from unipd.atoms import Blocks, LowRank
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.io.ratings import Ratings
 from unipd.run.result import reduce_result
@@ -34,6 +38,8 @@ FIRST_STRENGTH, STRENGTH = 1.0, 2.0
 """g of the two fits: correlations of pairs of columns are less reliable than those after a fit."""
 FIRST_ACCURACY = 3e-2
 """Duality gap of the first fit, from which only noise levels and correlations are taken."""
+ROOM = 1.05
+"""The second radius, over the norm of the first matrix: its radius was chosen without the held-out values."""
 COMMON_NOISE = 0.2
 """Share of the mean noise in that of every column: a column fitted exactly would count without limit."""
 ROW_RIDGE = 1e4
@@ -53,7 +59,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     radius
-        Nuclear norm of the matrix in both fits, or "auto": chosen for each by validation on held-out values.
+        Nuclear norm of the matrix in both fits, or "auto": chosen by validation on held-out values.
     accuracy
         Certified duality gap of the fit, relative to the loss of the column means.
     random_state
@@ -119,13 +125,21 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise InvalidInput("X", "a known value in every column", f"none in column {int(np.argmin(known.any(0)))}")
         self.mean_, spread = _standards(table)
         entries = (table - self.mean_) / spread
-        first = self._fit(entries, _correlate(entries), FIRST_STRENGTH, FIRST_ACCURACY)
+        directions = _directions(_correlate(entries), FIRST_STRENGTH)
+        first, rows = self._fit(entries, directions, FIRST_ACCURACY, self.radius), known.any(axis=1)
         predicted = first.predict_all(first.users.positions(np.arange(len(table))))
         noise = _noise_levels(entries - predicted)
         completed = np.where(known, entries, predicted) / noise
-        covariance = completed.T @ completed / len(table)
+        directions = _directions(completed.T @ completed / len(table), STRENGTH)
+        inner = _least_norm((predicted - first.mean - first.item_bias)[rows] / noise, directions)
+        size = float(inner.weights.sum()) or 1.0
+        start = WarmStart(
+            Blocks((inner, first.user_bias, first.item_bias / noise)),
+            first.fold.multiplier * self.radius_ / (size * float(np.mean(noise**2))),
+        )
         self.scale_ = noise * spread
-        fitted = self._fit(entries / noise, covariance, STRENGTH, self.accuracy)
+        radius = ROOM * size if self.radius == "auto" else self.radius
+        fitted = self._fit(entries / noise, directions, self.accuracy, radius, start)
         if not self.result_.status.success:
             warnings.warn(f"the gap is {self.gap_:.1e}: {self.result_.message}", ConvergenceWarning, stacklevel=2)
         self._model = _without_rows(fitted)
@@ -154,29 +168,36 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _fit(self, entries: Array, covariance: Array, strength: float, accuracy: float) -> FittedModel:
-        """Return the model of the known entries, which favours the directions of large covariance."""
-        rows, columns = np.nonzero(~np.isnan(entries))
+    def _fit(
+        self,
+        entries: Array,
+        directions: FloatArray,
+        accuracy: float,
+        radius: float | str,
+        start: WarmStart | None = None,
+    ) -> FittedModel:
+        """Return the model of the known entries, which favours the directions."""
         limit = self.max_seconds
         model = MatrixCompletion(
-            self.radius,
+            radius,
             side_information=True,
             user_ridge=ROW_RIDGE,
             item_ridge=5.0,
             weight_power=0.0,
             user_strength=0.0,
-            item_strength=strength,
+            item_strength=1.0,
             clip=False,
             accuracy=validate.positive("accuracy", accuracy),
             random_state=self.random_state,
             max_seconds=None if limit is None else 0.5 * validate.nonnegative("max_seconds", limit),
         )
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "all ratings are")  # constant columns
-            model.fit((rows, columns, entries[rows, columns]), item_features=_directions(covariance))
-        self.gap_, self.radius_, self.rank_ = model.gap_, model.radius_, model.rank_
-        self.result_ = reduce_result(model.result_)
-        return model.fit_.fitted
+        parameters, (rows, columns) = check_parameters(model), np.nonzero(~np.isnan(entries))
+        settings = replace(parameters.settings, item_features=directions)
+        data = index_ratings(Ratings(rows, columns, entries[rows, columns]))
+        fit = fit_data(data, replace(parameters, settings=settings), start)
+        self.gap_, self.radius_, self.rank_ = fit.result.gap, fit.radius, fit.fitted.rank
+        self.result_ = reduce_result(fit.result)
+        return fit.fitted
 
 
 def _standards(table: Array) -> tuple[FloatArray, FloatArray]:
@@ -203,13 +224,25 @@ def _noise_levels(residual: Array) -> FloatArray:
     return np.sqrt(levels) if squares.any() else np.ones_like(squares)
 
 
-def _directions(covariance: Array) -> FloatArray:
-    """Return the leading eigenvectors of a covariance, scaled by its standard deviations over their mean."""
+def _directions(covariance: Array, strength: float) -> FloatArray:
+    """Return g times the leading eigenvectors of a covariance, scaled by its standard deviations over their mean."""
     order = len(covariance)
     first = max(order - MOST_DIRECTIONS, 0)
     values, vectors = eigh(covariance, subset_by_index=[first, order - 1])
     mean = float(np.trace(covariance)) / order
-    return vectors * np.sqrt(np.maximum(values, 0.0) / (mean if mean > 0.0 else 1.0))
+    return strength * vectors * np.sqrt(np.maximum(values, 0.0) / (mean if mean > 0.0 else 1.0))
+
+
+def _least_norm(matrix: FloatArray, directions: FloatArray) -> LowRank:
+    """Return the Z of least nuclear norm with X = Z L^T for L = [I, F].
+
+    >>> _least_norm(np.array([[3.0, 0.0]]), np.array([[0.75], [0.0]])).dense().round(2)
+    array([[1.92, 0.  , 1.44]])
+    """
+    factor = np.linalg.cholesky(np.eye(len(directions)) + directions @ directions.T)
+    right, sizes, left = np.linalg.svd(solve_triangular(factor, matrix.T, lower=True), full_matrices=False)
+    own = solve_triangular(factor, right, lower=True, trans=1)
+    return LowRank(left.T, np.concatenate([own, directions.T @ own]), sizes)
 
 
 def _without_rows(model: FittedModel) -> FittedModel:

@@ -30,7 +30,7 @@ from unipd.sharp.coordinates import Coordinates
 from unipd.status import Status
 from unipd.trackers import Fixed
 
-FIRST_GROUPS = 50
+FIRST_GROUPS = 40
 """Groups of the first working set."""
 INNER_SHARE, GAP_SHARE = 0.3, 1e-2
 """The problem over a working set is solved to this share of the accuracy, or this share of the gap if that is larger:

@@ -425,6 +425,7 @@ def _armijo_search(
         if here.value <= start + rounding and abs(inner(here.gradient, direction)) <= -0.9 * slope:
             return length, here, matvecs
         length *= interpolate(length * slope, here.value - start)
+        del here  # vectors as long as the data
     return None
 
 

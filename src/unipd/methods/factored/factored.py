@@ -441,7 +441,7 @@ def rank_one_escape(problem: Problem, state: FactoredState, atom: Any, gamma: fl
     """Mix the oracle's atom into the factor with the weight gamma, the best one on the segment.
 
     With rows of fixed length the mixture is not a segment: gamma shrinks until the objective falls, and grows while
-    it falls further.
+    it falls further. A smooth loss has no such rows.
     """
     model, matvecs = state.model, 0
     gamma = min(gamma, LARGEST_GAMMA) if gamma > 0.0 else FIRST_GAMMA
@@ -457,7 +457,7 @@ def rank_one_escape(problem: Problem, state: FactoredState, atom: Any, gamma: fl
     while here.value >= state.here.value and gamma > SMALLEST_GAMMA:
         gamma *= 0.1
         factor, here = mix(gamma)
-    while 4.0 * gamma <= LARGEST_GAMMA:
+    while model.penalty > 0.0 and 4.0 * gamma <= LARGEST_GAMMA:
         gamma *= 4.0
         larger, there = mix(gamma)
         if there.value >= here.value:
