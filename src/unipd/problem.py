@@ -389,9 +389,13 @@ class Problem:
 
     def _project(self, residual: Array) -> tuple[Array, Array]:
         """Return D r and its projection on D K."""
-        coupling: Any = self.coupling if self.rows is None else self.rows.coupling
         scaled = residual if self.rows is None else self.rows.factors * residual
-        return scaled, coupling.project(scaled) if self.is_mixed else coupling.prox(scaled, 1.0)
+        return scaled, self._nearest(scaled)
+
+    def _nearest(self, scaled: Array) -> Array:
+        """Return the point of D K nearest to a vector; in the rows of losses beside constraints the vector."""
+        coupling: Any = self._scaled_coupling
+        return coupling.project(scaled) if self.is_mixed else coupling.prox(scaled, 1.0)
 
     def _scale_at(self, scaled: Array, nearest: Array) -> float:
         """Return :meth:`feasibility_scale` from D r and its projection on D K."""
@@ -399,10 +403,9 @@ class Problem:
             return self._equality_scale
         is_violated = np.abs(scaled - nearest) > _ROUNDED * self.epsilon * np.abs(scaled)
         target = np.abs(self._scaled_b + nearest)
-        violated = target if self._is_row_by_row else self._row_sizes
-        sizes = np.where(is_violated, violated, np.minimum(target, self._row_sizes))
-        size = norm(np.where(self._measured_rows, sizes, np.zeros_like(sizes)))
-        return size if size >= self._least_side > 0.0 else max(size, self.least_scale)
+        violated = target if self._is_row_by_row else self._row_ends
+        size = norm(np.where(is_violated, violated, np.minimum(target, self._row_ends)) * self._measured_rows)
+        return size if size >= self._least_end > 0.0 else max(size, self.least_scale)
 
     @cached_property
     def _equality_scale(self) -> float:
@@ -414,6 +417,11 @@ class Problem:
         b = np.where(self._measured_rows, self.b, np.zeros_like(self.b))
         return b if self.rows is None else self.rows.factors * b
 
+    @property
+    def _scaled_coupling(self) -> CouplingBase:
+        """D K."""
+        return self.coupling if self.rows is None else self.rows.coupling
+
     @cached_property
     def least_scale(self) -> float:
         """The least scale of infeasibility, at any x: the violation of x = 0 where it violates constraints.
@@ -423,10 +431,8 @@ class Problem:
         """
         if self.loss is not None:
             return self.norm_b or self._least_image_size
-        coupling = self.coupling if self.rows is None else self.rows.coupling
-        size = coupling.distance(-self._scaled_b)
-        sizes = (self._least_side, self._least_image_size)
-        return size or min((each for each in sizes if each > 0.0), default=0.0)
+        ends = [size for size in (self._least_end, self._least_image_size) if size > 0.0]
+        return self._scaled_coupling.distance(-self._scaled_b) or min(ends, default=0.0)
 
     @cached_property
     def _measured_rows(self) -> Any:
@@ -435,28 +441,23 @@ class Problem:
         return rows if self._zero_rows is None else rows & ~self._zero_rows
 
     @cached_property
-    def _row_sizes(self) -> FloatArray:
+    def _row_ends(self) -> FloatArray:
         """The u_i of :meth:`feasibility_scale`, 0 where a row has none.
 
         The ends of K are found by projecting vectors with large equal entries: for a ball they are on its sphere.
         """
-        b, coupling = self._scaled_b, self.coupling if self.rows is None else self.rows.coupling
+        b = self._scaled_b
         if not self._is_row_by_row and b.any():
             return np.abs(b)
         far = min(math.sqrt(float(np.finfo(self.b.dtype).max)), _LARGEST_ENTRY)
         largest = far * (1.0 - _SAME_NORM) if self._is_row_by_row else math.sqrt(far)
-        sizes = np.full(b.shape, np.inf)
-        for sign in (1.0, -1.0):
-            end = coupling.prox(np.full_like(b, sign * far), 1.0)
-            is_end = self._measured_rows & (np.abs(end) < largest) & (b + end != 0.0)
-            sizes = np.minimum(sizes, np.where(is_end, np.abs(b + end), np.inf))
-        return np.where(np.isfinite(sizes), sizes, 0.0)
+        projected = np.stack([self._nearest(np.full_like(b, sign * far)) for sign in (1.0, -1.0)])
+        return nearest_end(np.where(np.abs(projected) < largest, b + projected, np.inf)) * self._measured_rows
 
     @cached_property
-    def _least_side(self) -> float:
-        """The least of :attr:`_row_sizes` that is not 0; 0 where there is none."""
-        present = self._row_sizes[self._row_sizes > 0.0]
-        return float(present.min()) if present.size else 0.0
+    def _least_end(self) -> float:
+        """The least u_i that is not 0; 0 where there is none."""
+        return float(nearest_end(self._row_ends.reshape(-1)))
 
     @cached_property
     def _is_row_by_row(self) -> bool:
@@ -585,6 +586,17 @@ def _draw_signs(generator: np.random.Generator, atom: Any) -> Any:
         left = change(atom.left)
         return LowRank(left, left if atom.hermitian else change(atom.right), atom.weights)
     return change(np.asarray(dense(atom)).reshape(-1)).reshape(atom.shape)
+
+
+def nearest_end(ends: Any) -> Any:
+    """Return the size of the end of each interval that is nearest to 0 and not 0; 0 where none is finite.
+
+    >>> nearest_end([np.array([-np.inf, 0.0, -5.0]), np.array([2.0, np.inf, 3.0])])
+    array([2., 0., 3.])
+    """
+    sizes = np.abs(ends)
+    least = np.where(sizes > 0.0, sizes, np.inf).min(axis=0)
+    return np.where(np.isfinite(least), least, 0.0)
 
 
 def ratio(number: float, scale: float) -> float:

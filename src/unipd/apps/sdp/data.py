@@ -21,6 +21,7 @@ from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
 from unipd.maps.sdp import Entries, SdpMap
+from unipd.problem import nearest_end
 from unipd.protocols import Coupling
 from unipd.spectral import CONDITIONAL, PROBABILISTIC, SymmetricOperator
 
@@ -241,9 +242,8 @@ class SdpData:
 
     def feasibility_scale(self, image: Array) -> float:
         """Return what infeasibility is relative to, as :meth:`unipd.Problem.feasibility_scale` does."""
-        target, sizes = np.clip(image, self.lower, self.upper), np.abs([self.lower, self.upper])
-        least = np.where((sizes > 0.0) & np.isfinite(sizes), sizes, np.inf).min(axis=0)
-        held = np.minimum(np.abs(target), np.where(np.isfinite(least), least, 0.0))
+        target = np.clip(image, self.lower, self.upper)
+        held = np.minimum(np.abs(target), nearest_end([self.lower, self.upper]))
         return max(self.least_scale, self.relative_norm(np.where(target == image, held, np.abs(target))))
 
     @cached_property
@@ -252,10 +252,8 @@ class SdpData:
 
         It is 1 where all are zero: X may then have any size.
         """
-        bounds = np.abs([self.lower, self.upper]) / self.norms
-        bounds = bounds[(bounds > 0.0) & np.isfinite(bounds)]
-        nearest = float(bounds.min()) if bounds.size else 1.0
-        return self.relative_norm(self.violation(np.zeros(self.size))) or nearest
+        nearest = float(nearest_end(np.append(self.lower / self.norms, self.upper / self.norms)))
+        return self.relative_norm(self.violation(np.zeros(self.size))) or nearest or 1.0
 
     def support_of_bounds(self, y: Array) -> float:
         """Return the largest value of sum_i y_i <A_i, X> that the bounds allow.
