@@ -13,9 +13,10 @@ Iteration k = 1, 2, ... with eta_k = 2 / (k + 1) and beta_k = beta_0 sqrt(k + 1)
 The publication has ||A|| diam(X) in place of D_k, the largest of ||b||, ||A x_1|| and ||A (s_i - x_i)|| with i <= k.
 The proof needs the last ones only, so that no norm of A has to be known; the first two let y_k move while the atoms
 do not. The error of an inexact oracle decreases as 1 / sqrt(k), as in the publication: a fixed one would limit
-||A x_k - b|| to about its square root. Only A x_k and lam_k are needed in full: with ``tracker="sketch"`` this is SketchyCGAL (Yurtsever, Tropp,
-Fercoq, Udell and Cevher, 2021), whose memory does not grow with the size of x. A sparse cost over a large spectrahedron
-is factorised once, for a rigorous bound on f, and may fill in; one given as an operator is not.
+||A x_k - b|| to about its square root. Only A x_k and lam_k are needed in full: with ``tracker="sketch"`` this is
+SketchyCGAL (Yurtsever, Tropp, Fercoq, Udell and Cevher, 2021), whose memory does not grow with the size of x. A sparse
+cost over a large spectrahedron is factorised once, for a rigorous bound on f, and may fill in; one given as an operator
+is not.
 """
 
 from __future__ import annotations
