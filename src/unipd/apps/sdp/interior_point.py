@@ -518,16 +518,16 @@ class InteriorPoint:
             return []
         rounding = INSIDE * float(np.abs(problem.sharp.cost_map.slack(found.dual).diagonal()).max())
         target = rounding * np.array([block.size for block in self.data.blocks])[is_cone]
-        mended: list[DualCandidate] = []
+        is_short, mended = here < target, list[DualCandidate]()
         there = state.combination_margins[is_cone]
         if (there > 0.0).all():
-            step = float(np.max((target - here) / there, where=here < target, initial=0.0))
+            step = float(np.max((target - here)[is_short] / there[is_short], initial=0.0))
             level, z = state.combination[0], state.combination[1:]
             mended.append(self._measure(problem, (found.dual + step * z) / (1.0 + step * level)))
         best: tuple[float, float, Array] | None = None
         for anchor, margins in zip(state.anchors, state.anchor_margins[:, is_cone], strict=True):
             if (margins > target).all():
-                share = float(np.max((target - here) / (margins - here), where=here < target, initial=0.0))
+                share = float(np.max((target - here)[is_short] / (margins - here)[is_short], initial=0.0))
                 loss = share * (found.objective - _dual_objective(problem, anchor))
                 best = (loss, share, anchor) if best is None or loss < best[0] else best
         if best is not None:
