@@ -289,7 +289,7 @@ def steps_by_rows(
     shares: Array,
     total: Array,
 ) -> int:
-    """Do what ``lanczos_steps`` does row by row: divided among threads, and in NumPy where the matrix is small."""
+    """Do what ``lanczos_steps`` does, with the rows of each step divided among threads."""
     order, size, work = starts.size - 1, 0.0, vectors[2]
     columns, matrix = 1 + indices.size // order, (starts, indices, data)
     for step in range(first, last):
@@ -399,7 +399,29 @@ def csr_block(
                 out[row, column] += value * block[source, column]
 
 
-@compile_lazily(reorder=True, plain=steps_by_rows)
+def _lanczos_steps_plain(
+    starts: IntArray, indices: IntArray, data: Array, vectors: Array, alpha: Array, beta: Array,
+    first: int, last: int, shares: Array, total: Array,
+) -> int:  # fmt: skip
+    matrix, size, work = _csr(starts, indices, data, 0, starts.size - 1), 0.0, vectors[2]
+    for step in range(first, last):
+        before, here = vectors[step % 2], vectors[(step + 1) % 2]
+        work[:] = matrix @ here - (beta[step - 1] if step > 0 else 0.0) * before
+        diagonal = float(work @ here)
+        work -= diagonal * here
+        if total.size:
+            total += shares[step] * here
+        length = float(np.sqrt(work @ work))
+        size = max(size, abs(diagonal) + length)
+        alpha[step], beta[step] = diagonal, length
+        if length <= 1e-15 * size:
+            beta[step] = 0.0
+            return step + 1
+        np.divide(work, length, out=before)
+    return last
+
+
+@compile_lazily(reorder=True, plain=_lanczos_steps_plain)
 def lanczos_steps(
     starts: IntArray,
     indices: IntArray,
