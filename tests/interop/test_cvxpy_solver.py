@@ -274,3 +274,17 @@ def test_changed_models_start_from_the_last_solution(solver):
     cold, warm = solve(False), solve(True)
     assert warm[0] == pytest.approx(cold[0], rel=1e-4)
     assert warm[1] < 0.7 * cold[1]
+
+
+@pytest.mark.parametrize("width", [1e4, 1e8, 1e10])
+@pytest.mark.parametrize("is_packing", [False, True])
+def test_bounds_far_from_the_solution_change_no_answer(solver, width, is_packing):
+    """The gap of x = 0 is not relative to the cost over the whole box."""
+    random, x = np.random.default_rng(1), cp.Variable(20)
+    rows, cost = 0.1 + random.random((5, 20)), 0.5 + random.random(20)
+    limits = rows @ random.uniform(0.0, 1.0, 20)
+    sides, cost = ([rows @ x <= 1.0], -cost) if is_packing else ([rows @ x == limits], cost)
+    known = cp.Problem(cp.Minimize(cost @ x), [*sides, x >= 0.0]).solve(solver=cp.CLARABEL)
+    model = cp.Problem(cp.Minimize(cost @ x), [*sides, x >= 0.0, x <= width])
+    assert model.solve(solver=solver, accuracy=1e-6) == pytest.approx(known, rel=1e-5)
+    assert model.status == cp.OPTIMAL
