@@ -176,6 +176,17 @@ def test_the_error_of_an_inexact_oracle_does_not_limit_feasibility() -> None:
     assert result.status is unipd.Status.SOLVED
 
 
+def test_a_run_with_a_sketch_ends_once_its_reconstruction_has_the_accuracy() -> None:
+    """The average is within the accuracy earlier than the reconstruction, which is what the user gets."""
+    problem = sparse_cut(300)
+    average = solve(problem, "cgal", accuracy=0.05, tracker="image", stop=MaxIterations(2000))
+    result = solve(problem, "cgal", accuracy=0.05, tracker="sketch", stop=MaxIterations(2000))
+    assert average.status is result.status is unipd.Status.SOLVED
+    assert average.iterations < result.iterations
+    diagonal = (np.abs(result.x.left) ** 2) @ result.x.weights
+    assert np.linalg.norm(diagonal - 1.0) <= 0.05 * np.sqrt(300.0) * (1.0 + 1e-9)
+
+
 @pytest.mark.parametrize("rank", [1, 2])
 def test_the_sketch_errs_by_at_most_twice_the_best_approximation_on_average(rank: int) -> None:
     """With 2 r + 1 columns E ||X - X_r|| <= (1 + r / r) times the tail in the nuclear norm (Tropp et al., 2017)."""

@@ -235,7 +235,7 @@ class Termination:
         certificate = state.certificate
         if not self._goal.is_met(self.problem, certificate):
             return None
-        if self.problem.is_single and not self._holds_in_double(state):
+        if (self.problem.is_single or self._is_tracker_doubtful(state)) and not self._holds_at_point(state):
             return None
         if not self._is_uncertified(certificate):
             return certificate
@@ -252,16 +252,26 @@ class Termination:
         """Return the largest absolute gap that meets the goal."""
         return max(self.accuracy * self.problem.scale(certificate.objective), self.atol)
 
-    def _holds_in_double(self, state: State) -> bool:
-        """Whether x itself, and the bound in double precision, reach the accuracy that sums in single precision claim.
+    def _is_tracker_doubtful(self, state: State) -> bool:
+        """Whether a tracker approximates, and a few more iterations may bring its point within the accuracy as well.
 
-        Averages of images drift from the image of the average; the run continues until both are within the accuracy.
+        Where the average has half of the error allowed and its approximation does not follow, the run ends.
+        """
+        error = state.certificate.relative_error(self.problem)
+        return bool(tracker_error(state.primal)) and error > LATEST_RETRY * self.accuracy
+
+    def _holds_at_point(self, state: State) -> bool:
+        """Whether x itself, and the bound in double precision, reach the accuracy that the averages claim.
+
+        In single precision averages of images drift from the image of the average, and a tracker's approximation is
+        not the average; the run continues until both are within the accuracy.
         """
         problem, certificate = self.problem, state.certificate
         error = certificate.relative_error(problem)
         if error > self._next_error:
             return False
-        x = None if tracker_error(state.primal) else state.primal.point()
+        is_known = not tracker_error(state.primal) or self._is_tracker_doubtful(state)
+        x = state.primal.point() if is_known else None
         if x is not None:
             self._count((0, 1))
             certificate = remeasure(problem, x, certificate)[1]
