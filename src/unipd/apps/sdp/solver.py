@@ -305,8 +305,10 @@ class Solver:
         if ray is None and kind is InteriorPoint and estimate_seconds(data) <= RETRY_SECONDS:
             remaining = None if stop is None else remaining_budget(stop, result)
             method = replace(method, is_equilibrated=True)
-            result = _combine(result, self._refine(analysis, problem, trace, method, remaining, options))
-            if result.status is not Status.STALLED:
+            again = self._refine(analysis, problem, trace, method, remaining, options)
+            if again.status is not Status.INFEASIBLE:
+                result = _combine(result, again)
+            if result.status not in (Status.STALLED, Status.INFEASIBLE):
                 return replace(result, state=None)
             if direction is not None:
                 ray = self._seek_ray(None if stop is None else remaining_budget(stop, result))
