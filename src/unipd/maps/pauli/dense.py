@@ -12,6 +12,7 @@ blocks of X are summed along diagonals.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -28,6 +29,21 @@ MULTI_VECTOR_COLUMNS = 24
 """Columns from which on blocks are faster than the kernels where all masks x occur."""
 BLAS_QUBITS = 14
 """Qubits up to which blocks are large enough for BLAS."""
+
+
+_kept = threading.local()
+
+
+def thread_workspace(shape: tuple[int, int], dtype: Any) -> Array:
+    """Return two uninitialised arrays, this thread's last ones if they fit: new pages cost as much as a transform.
+
+    >>> thread_workspace((4, 2), np.float64) is thread_workspace((4, 2), np.float64)
+    True
+    """
+    pair: Array | None = vars(_kept).get("pair")
+    if pair is None or pair.shape[1:] != shape or pair.dtype != dtype:
+        pair = _kept.pair = np.empty((2, *shape), dtype)
+    return pair
 
 
 def walsh_columns(data: Any, scratch: Any) -> Any:
@@ -125,7 +141,7 @@ class PauliBlocks:
         """
         scale = float(np.abs(dual).max()) or 1.0
         coefficients = self._phases * (dual[self._order] / scale)
-        table, scratch = np.empty((2, self.size, self.side), self.dtype)
+        table, scratch = thread_workspace((self.size, self.side), self.dtype)
         for high, part in self._parts():
             table[:] = 0.0
             np.add.at(table.reshape(-1), self._places[part], coefficients[part].astype(self.dtype, copy=False))
@@ -136,7 +152,7 @@ class PauliBlocks:
     def _image(self, blocks_of: Callable[[int], Array]) -> FloatArray:
         """Return Re tr(P_k X), with ``blocks_of(h)`` the blocks of X of rows g ^ h and columns g for every g."""
         result = np.empty(self._order.size)
-        table, scratch = np.empty((2, self.size, self.side), self.dtype)
+        table, scratch = thread_workspace((self.size, self.side), self.dtype)
         diagonals = table.reshape(-1, self.side, self.side)
         for high, part in self._parts():
             blocks = blocks_of(high).reshape(-1, self.side * self.side)
