@@ -9,7 +9,7 @@ from unipd.apps.sdp.cone_program import Primal
 from unipd.apps.sdp.cones import TruncatedCone
 from unipd.apps.sdp.cones import find_combination
 from unipd.apps.sdp.cones import measure_margins
-from unipd.apps.sdp.cones import measure_size
+from unipd.apps.sdp.data import measure_size
 from unipd.apps.sdp.data import TraceBound
 from unipd.apps.sdp.interior_point import ConicForm
 from unipd.apps.sdp.data import data_from_sdpa

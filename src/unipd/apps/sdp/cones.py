@@ -12,7 +12,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from unipd._typing import Array
-from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData, TraceBound
+from unipd.apps.sdp.data import (
+    DENSE_ORDER,
+    FREE,
+    NONNEGATIVE,
+    PSD,
+    SECOND_ORDER,
+    Block,
+    SdpData,
+    TraceBound,
+    measure_size,
+    split_blocks,
+)
 from unipd.apps.sdp.formulation import analyse
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
@@ -24,8 +35,6 @@ from unipd.sharp.spectral.sdp import BoundedTrace, SdpCost
 from unipd.spectral import PROBABILISTIC, RIGOROUS, smallest_eigenpair
 from unipd.spectral.certify import certified_upper
 
-DENSE_ORDER = 3000
-"""Largest order at which blocks are cut out of one dense matrix."""
 LSQR_STEPS = 500
 """Most steps of the least-squares problem for a combination of the data that is positive definite."""
 EPS = float(np.finfo(np.float64).eps)
@@ -39,20 +48,6 @@ the two relative to the slack, or the second relative to the margin."""
 TRACE_MULTIPLE = 10.0
 """Without a proof for X of any size, a dual bound holds for X of this multiple of the size of the point, or of the
 least that b requires if that is more."""
-
-
-def split_blocks(blocks: Sequence[Block], operator: Any) -> list[Array]:
-    """Return the diagonal blocks of a symmetric operator or array: matrices, and diagonals of vectors."""
-    if isinstance(operator, np.ndarray):
-        whole: Any = operator
-    else:
-        whole = operator.tocsr() if operator.shape[0] > DENSE_ORDER else operator.toarray()
-    diagonal = np.asarray(whole.diagonal())
-    parts: list[Array] = []
-    for block in blocks:
-        part: Any = diagonal[block.rows] if block.is_vector else whole[block.rows, block.rows]
-        parts.append(part.toarray() if sp.issparse(part) else part)
-    return parts
 
 
 def has_dense_blocks(data: SdpData) -> bool:
@@ -83,19 +78,6 @@ def measure_margin(block: Block, part: Array) -> float:
         length = float(np.linalg.norm(part[1:]))
         return float(part[0]) - length - ROUNDING * part.size * length
     return float(part.min()) if block.kind == NONNEGATIVE else -float(np.abs(part).max())
-
-
-def measure_size(data: SdpData, x: LowRank) -> float:
-    """Return the size of X: traces, sums of nonnegative and first entries of second-order vectors, moduli of free ones.
-
-    For a psd matrix that is the trace.
-    """
-    diagonal = (x.left**2) @ x.weights
-    total = 0.0
-    for block in data.blocks:
-        part = diagonal[block.rows]
-        total += float(part[0] if block.kind == SECOND_ORDER else np.abs(part).sum())
-    return total
 
 
 def choose_size(data: SdpData, x: LowRank) -> float:

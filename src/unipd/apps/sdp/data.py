@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 PSD, NONNEGATIVE, SECOND_ORDER, FREE = "psd", "nonnegative", "second_order", "free"
 KINDS = (PSD, NONNEGATIVE, SECOND_ORDER, FREE)
 """Kinds of blocks: a psd matrix, a vector x >= 0, a vector with x_1 >= ||(x_2, ..., x_k)||, a vector without bounds."""
+DENSE_ORDER = 3000
+"""Largest order at which blocks are cut out of one dense matrix."""
 
 
 @dataclass(frozen=True)
@@ -355,6 +357,33 @@ def _factorise(matrix: Array) -> Array:
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(matrix)
         return (vectors * np.sqrt(np.maximum(values, 0.0)))[:, ::-1]
+
+
+def split_blocks(blocks: Sequence[Block], operator: Any) -> list[Array]:
+    """Return the diagonal blocks of a symmetric operator or array: matrices, and diagonals of vectors."""
+    if isinstance(operator, np.ndarray):
+        whole: Any = operator
+    else:
+        whole = operator.tocsr() if operator.shape[0] > DENSE_ORDER else operator.toarray()
+    diagonal = np.asarray(whole.diagonal())
+    parts: list[Array] = []
+    for block in blocks:
+        part: Any = diagonal[block.rows] if block.is_vector else whole[block.rows, block.rows]
+        parts.append(part.toarray() if sp.issparse(part) else part)
+    return parts
+
+
+def measure_size(data: SdpData, x: LowRank) -> float:
+    """Return the size of X: traces, sums of nonnegative and first entries of second-order vectors, moduli of free ones.
+
+    For a psd matrix that is the trace.
+    """
+    diagonal = (x.left**2) @ x.weights
+    total = 0.0
+    for block in data.blocks:
+        part = diagonal[block.rows]
+        total += float(part[0] if block.kind == SECOND_ORDER else np.abs(part).sum())
+    return total
 
 
 def data_from_sdpa(problem: SdpaProblem) -> SdpData:

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from unipd._typing import Array
-from unipd.apps.sdp.cones import EPS, bound_rounding, measure_margins, measure_size, split_blocks
-from unipd.apps.sdp.data import FREE, PSD, SECOND_ORDER, Block, Columns, SdpData
+from unipd.apps.sdp.cones import EPS, bound_rounding, measure_margins
+from unipd.apps.sdp.data import FREE, PSD, SECOND_ORDER, Block, Columns, SdpData, measure_size, split_blocks
 from unipd.atoms import LowRank
 from unipd.maps.sdp import Entries
 from unipd.memory import peak_memory

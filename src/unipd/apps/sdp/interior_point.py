@@ -19,16 +19,18 @@ import scipy.sparse as sp
 
 from unipd._typing import Array
 from unipd._util.arrays import norm
-from unipd.apps.sdp.cones import (
-    EPS,
-    choose_size,
-    combine_to_identity,
-    make_admissible,
-    measure_margins,
-    move_into_cone,
+from unipd.apps.sdp.cones import EPS, choose_size, combine_to_identity, make_admissible, measure_margins, move_into_cone
+from unipd.apps.sdp.data import (
+    FREE,
+    NONNEGATIVE,
+    PSD,
+    SECOND_ORDER,
+    Block,
+    Columns,
+    SdpData,
     split_blocks,
+    to_equations,
 )
-from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, Columns, SdpData, to_equations
 from unipd.errors import MissingExtra
 from unipd.methods.base import Certificate, Counts, State, empty_certificate, measure_point
 from unipd.problem import Problem

@@ -23,10 +23,8 @@ from unipd.apps.sdp.cones import (
     choose_size,
     has_dense_blocks,
     make_admissible,
-    measure_size,
-    split_blocks,
 )
-from unipd.apps.sdp.data import PSD, SdpData, TraceBound
+from unipd.apps.sdp.data import PSD, SdpData, TraceBound, measure_size, split_blocks
 from unipd.apps.sdp.formulation import Analysis, WarmStart, analyse, find_binary_lifting, list_equations
 from unipd.apps.sdp.infeasibility import (
     Ray,
