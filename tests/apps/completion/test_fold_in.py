@@ -5,6 +5,7 @@ import pytest
 
 from unipd.apps.completion import CompletionModel, load_model
 from unipd.errors import InvalidInput
+from unipd.reproduce import generate_ratings
 
 RADIUS = 25.0
 
@@ -40,6 +41,25 @@ def test_a_twin_of_a_user_or_item_gets_the_same_row(ratings, options):
     if not options.get("side_information"):  # the first twin has become part of the pattern of items
         np.testing.assert_allclose(*twins, atol=2e-3)
     np.testing.assert_allclose(twins[0][:60], twins[1][:60], atol=5e-2)
+
+
+def test_new_users_are_predicted_as_by_a_refit():
+    """Errors of many users together: those of a few scatter by far more than the two predictions differ."""
+    errors = {"folded": [], "fitted": []}
+    for seed in range(2):
+        made, rng = generate_ratings((200, 100), 5000, rank=3, noise=0.5, seed=seed), np.random.default_rng(seed)
+        data = made.users, made.items, made.values
+        is_new = np.isin(made.users, rng.choice(200, 20, replace=False))
+        is_test = is_new & (rng.random(is_new.size) < 0.3)
+        old, new, train, test = (
+            tuple(part[rows] for part in data) for rows in (~is_new, is_new & ~is_test, ~is_test, is_test)
+        )
+        folded = CompletionModel().fit(old).fold_in(new)
+        fitted = CompletionModel().fit(train)
+        for name, model in (("folded", folded), ("fitted", fitted)):
+            errors[name].append(model.predict(test[:2]) - test[2])
+    folded, fitted = (np.sqrt(np.mean(np.concatenate(parts) ** 2)) for parts in errors.values())
+    assert folded <= 1.01 * fitted
 
 
 def test_given_features(ratings):

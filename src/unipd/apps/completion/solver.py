@@ -69,8 +69,9 @@ FIRST_RANK = 64
 """Initial number of columns."""
 INNER_STEPS = 20
 """Quasi-Newton steps between two oracle calls."""
-PAIRS = 4
-"""Quasi-Newton pairs: each has twice the size of the factors, and the preconditioner makes more of little use."""
+PAIRS, SINGLE_PAIRS = 4, 2
+"""Quasi-Newton pairs, also for problems in single precision, which are long: each has twice the size of the factors,
+and the preconditioner makes more of little use."""
 CROWDED = 4
 """Atoms added to the factors before these are widened."""
 WIDENING = 1.5
@@ -199,7 +200,8 @@ def solve_completion(
         watch = _StageCallback(rank if options.widen else None, options.callback, first=start is None)
         with single_thread_if_small(sum(completion.inner_shape)):
             factors = completion.factors(radius, rank, start)
-            method = Factored(rank=rank, inner_steps=INNER_STEPS, memory=PAIRS, factors=factors)
+            pairs = SINGLE_PAIRS if completion.settings.dtype == np.float32 else PAIRS
+            method = Factored(rank=rank, inner_steps=INNER_STEPS, memory=pairs, factors=factors)
             stage = options.solve(problem, method, 0.0 if result is None else result.seconds, callback=watch)
         result = stage if result is None else merge_results(result, stage)
         if stage.status is not Status.STOPPED or not watch.is_stage_over:
