@@ -46,8 +46,8 @@ def hits(case: Case, method: str, optimum: float, seconds: float) -> list[tuple[
     scale = max(1.0, abs(optimum))
 
     def watch(info: IterationInfo) -> bool:
-        certificate, size = info.state.certificate, info.problem.feasibility_scale
-        error = max(abs(certificate.objective - optimum) / scale, certificate.violation / size)
+        certificate = info.state.certificate
+        error = max(abs(certificate.objective - optimum) / scale, certificate.infeasibility)
         for place, target in enumerate(TARGETS):
             if found[place] is None and error <= target:
                 found[place] = (info.state.counts.oracle_calls, time.process_time() - begun)
