@@ -100,7 +100,8 @@ def _point(result: Result) -> str:
     if result.infeasibility == 0.0:
         return f"{value} It satisfies the constraints to machine precision."
     return (
-        f"{value} It violates the constraints by {_number(result.infeasibility, 3)}, relative to the right-hand side."
+        f"{value} It violates the constraints by {_number(result.infeasibility, 3)}, relative to the nearest value "
+        "that they allow."
     )
 
 
@@ -114,7 +115,7 @@ def _bound(result: Result) -> list[str]:
     bound = f"{_premise(result, claim)}."
     if result.gap >= 0.0:
         unit = error_unit(result)
-        scale = "relative to the loss at zero" if facts.loss and unit == "relative" else unit
+        scale = f"relative to {_number(facts.scale, 4)}" if facts.scale and unit == "relative" else unit
         then = "is then" if _PREMISES.get(str(result.bound_kind)) else "is"
         return [bound, f"So the objective value {then} within {_number(result.gap, 3)} ({scale}) of the optimal one."]
     excess = f"The objective value is {beyond} than the bound by {_number(-result.gap, 3)} (relative)."

@@ -38,7 +38,7 @@ FIGURES = {
     "infeasibility": ("infeasibility (relative)", 3),
     "accuracy": ("requested accuracy", 3),
     "absolute_gap": ("absolute gap", 3),
-    "atol": ("accepted absolute gap", 3),
+    "atol": ("absolute tolerance", 3),
     "gap_scale": ("scale of the gap", 4),
     "violation": ("violation (absolute)", 3),
     "feasibility_scale": ("scale of the infeasibility", 4),
