@@ -377,8 +377,9 @@ class Problem:
 
         With t = b + P_K(A x - b), the admissible value nearest to A x, s_i = |D t|_i where row i is violated. Where it
         holds, s_i = min(|D t|_i, u_i) for the end u_i of its admissible values that is nearest to 0 and not 0: a bound
-        of 1e9 counts for no more than what A x makes of it. So A x = b has the scale ||D b||. In rows that K couples
-        s = |D b|, or for b = 0 the radius. The scale is at least :attr:`least_scale`.
+        of 1e9 counts for no more than what A x makes of it. So A x = b has the scale ||D b||. Where K couples rows,
+        u = |D b|, or for b = 0 the radius, and s_i = u_i where row i is violated. The scale is at least
+        :attr:`least_scale`.
 
         Parameters
         ----------

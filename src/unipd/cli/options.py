@@ -83,7 +83,7 @@ class Options:
     accuracy: Annotated[
         float,
         option(
-            "Constraints hold up to this times the right-hand side, "
+            "Constraints hold up to this times the nearest value that they allow, "
             "objective and bound agree up to this times their size.",
             _SOLVER,
         ),

@@ -156,8 +156,9 @@ def solve(
         for smooth losses over l1 balls and their kin, the quasi-Newton one where f or X is strictly convex (with
         restarts of the accelerated one where the coupling rules that out), and the corrective one elsewhere.
     accuracy
-        Constraints hold up to this times the right-hand side, objective and bound agree up to this times their size:
-        infeasibility and |gap|, as :class:`~unipd.Result` defines them, are at most this, in any units of the data.
+        A x agrees with the nearest value that the constraints allow (b, where A x = b) up to this times that value,
+        objective and bound agree up to this times their size: infeasibility and |gap|, as :class:`~unipd.Result`
+        defines them, are at most this, in any units of the data.
     atol
         Absolute tolerance in the units of the data: a violation, or a gap, of at most this counts as reached as well.
         Give it a value below what you would notice; for a universal method pass the same number as ``eps``, too.

@@ -63,8 +63,9 @@ class Result:
     - ``gap`` = (objective - dual_bound) / max(|objective|, phi(-b), 1e-4 of the size of f); it can be negative where x
       is infeasible. For a loss with a unit of its own (a likelihood: nats) it is the difference in that unit.
 
-    Their absolute counterparts are ``absolute_gap`` and ``violation``, and what they are relative to ``gap_scale`` and
-    ``feasibility_scale``. Neither depends on the units of f, of A and b together, of a row of both, or of x.
+    Neither depends on the units of f, of A and b together, of a row of both, or of x. Their absolute counterparts are
+    ``absolute_gap`` and ``violation``, and what they are relative to ``gap_scale`` and ``feasibility_scale`` (where
+    rows of A differ in norm: infeasibility <= violation / feasibility_scale).
 
     For a maximisation (a semidefinite program) ``dual_bound`` is an upper bound, and the sign of the gap is reversed.
     Objectives and bounds in ``history`` are in the same sense; its ``infeasibility`` and ``gap`` are those of the

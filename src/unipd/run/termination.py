@@ -146,7 +146,8 @@ class Termination:
 
         The status is ``SOLVED`` if and only if
 
-        - infeasibility and |gap|, measured at x itself, are at most the accuracy;
+        - infeasibility and |gap|, measured at x itself, are at most the accuracy, or what they are in absolute terms
+          is at most ``atol``;
         - the bound is the oracle's strongest certificate: rigorous or probabilistic for the library's own parts, stated
           where one is user-supplied, or for an oracle whatever its ``call_certified`` returns;
         - x lies in X: by construction, or tested for a tracker that approximates, for user-supplied oracles and where a
