@@ -1,1 +1,1 @@
-"""Small tools that every layer uses: input checks, run context, files, printing, BLAS, threads."""
+"""Small tools that every layer uses: input checks, vectors, run context, files, printing, threads."""
