@@ -258,7 +258,8 @@ class Corrective:
         # 3: a serious step moves the centre, a null step does not; then M for the next master
         predicted = state.centre_value - model - problem.coupling.conjugate(dual)
         actual = state.centre_value - value
-        is_serious = actual >= DESCENT_SHARE * predicted
+        is_rounded = predicted <= 0.0 and actual >= -_SMALL_SHARE * state.eps  # G at the centre was rounded down
+        is_serious = is_rounded or actual >= DESCENT_SHARE * predicted
         null_steps = 0 if is_serious else state.null_steps + 1
         factor = prox_factor(
             problem, bundle, certificate, predicted=predicted, actual=actual, null_steps=null_steps, eps=state.eps
