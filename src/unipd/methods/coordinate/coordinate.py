@@ -305,7 +305,7 @@ def _as_point(problem: Problem, ball: Coordinates, part: Coordinates, x: FloatAr
 def _carry_over(
     problem: Problem, first: CoordinateState, earlier: CoordinateState, part: Coordinates
 ) -> CoordinateState:
-    """Return the state with the multiplier of an earlier run, and its Gram matrix where columns and loss are the same."""
+    """Return the state with an earlier run's multiplier, and its Gram matrix where columns and loss are the same."""
     assert problem.loss is not None
     first = replace(first, multiplier=earlier.multiplier)
     if not earlier.gram.size or problem.loss.quadratic_weights is None:
