@@ -30,7 +30,7 @@ def interrupt_search(monkeypatch, name, call):
     def search_and_interrupt(*arguments):
         found.append(original(*arguments))
         if len(found) == call:
-            interruption.request.set()
+            interruption.request.pending = True
         return found[-1]
 
     monkeypatch.setattr(_LocalSearch, name, search_and_interrupt)
@@ -60,7 +60,7 @@ def test_a_bootstrap_keeps_the_replicates_that_are_done(invoke, tmp_path, monkey
         def note(count, total):
             noted.append(count)
             if count == done:
-                interruption.request.set()
+                interruption.request.pending = True
 
         note(0, 50)
         yield note

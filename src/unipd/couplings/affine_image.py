@@ -13,7 +13,28 @@ from unipd.couplings.base import ConvexSet, Rescaling, require_like, require_set
 from unipd.protocols import Coupling
 
 
-class Translated(ConvexSet):
+class _AffineImage(ConvexSet):
+    """A set made from another one, ``part``."""
+
+    def __init__(self, part: Coupling) -> None:
+        self.part = require_set("part", part)
+
+    @property
+    def inner_parts(self) -> tuple[Any, ...]:
+        """The set inside."""
+        return (self.part,)
+
+    def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        """Raise unless the set takes such data."""
+        self.part.check(shape, dtype)
+
+    @property
+    def has_prox_jacobian(self) -> bool:
+        """Whether the set has one."""
+        return self.part.has_prox_jacobian
+
+
+class Translated(_AffineImage):
     """K = shift + K_0, with h(lam) = <lam, shift> + h_0(lam).
 
     Parameters
@@ -40,13 +61,8 @@ class Translated(ConvexSet):
     """
 
     def __init__(self, part: Coupling, shift: Any) -> None:
-        self.part = require_set("part", part)
+        super().__init__(part)
         self.shift = validate.finite_array("shift", shift, copy=True)
-
-    @property
-    def inner_parts(self) -> tuple[Any, ...]:
-        """The set inside."""
-        return (self.part,)
 
     def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise unless the shift has the shape of the data, is real where it is, and the set takes it."""
@@ -76,11 +92,6 @@ class Translated(ConvexSet):
         moved = (vector - step * self.shift).astype(vector.dtype, copy=False)
         return self.part.prox_jacobian(moved, step, directions)
 
-    @property
-    def has_prox_jacobian(self) -> bool:
-        """Whether the set has one."""
-        return self.part.has_prox_jacobian
-
     def rescale(self, norms: FloatArray) -> Rescaling | None:
         """Rescale the set, and the shift with it."""
         part = self.part.rescale(norms)
@@ -89,7 +100,7 @@ class Translated(ConvexSet):
         return Rescaling(part.factors, Translated(part.coupling, self.shift * part.factors.reshape(self.shift.shape)))
 
 
-class Scaled(ConvexSet):
+class Scaled(_AffineImage):
     """K = factor * K_0 with factor > 0, with h(lam) = factor * h_0(lam).
 
     Parameters
@@ -116,17 +127,8 @@ class Scaled(ConvexSet):
     """
 
     def __init__(self, part: Coupling, factor: float) -> None:
-        self.part = require_set("part", part)
+        super().__init__(part)
         self.factor = validate.positive("factor", factor)
-
-    @property
-    def inner_parts(self) -> tuple[Any, ...]:
-        """The set inside."""
-        return (self.part,)
-
-    def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        """Raise unless the set takes such data."""
-        self.part.check(shape, dtype)
 
     def project(self, vector: Array) -> Array:
         """Return factor * P_0(v / factor)."""
@@ -147,11 +149,6 @@ class Scaled(ConvexSet):
     def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
         """Return that of (step factor) h_0 at v."""
         return self.part.prox_jacobian(vector, self.factor * step, directions)
-
-    @property
-    def has_prox_jacobian(self) -> bool:
-        """Whether the set has one."""
-        return self.part.has_prox_jacobian
 
     def rescale(self, norms: FloatArray) -> Rescaling | None:
         """Rescale the set; the factor stays."""

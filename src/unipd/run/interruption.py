@@ -24,14 +24,6 @@ class StopRequest:
     may_raise = True
     """Whether a signal raises KeyboardInterrupt: there is nothing to return yet, or the run at work can return it."""
 
-    def set(self) -> None:
-        """Request a stop."""
-        self.pending = True
-
-    def clear(self) -> None:
-        """Withdraw the request."""
-        self.pending = False
-
 
 request = StopRequest()
 """The request that all runs of this process obey."""
@@ -58,7 +50,7 @@ def stop_on_signals() -> Generator[None]:
     watched = (signal.SIGINT, signal.SIGTERM)
 
     def handle(number: int, frame: FrameType | None) -> None:
-        request.set()
+        request.pending = True
         for each in watched:
             signal.signal(each, signal.SIG_DFL)
         if not request.may_raise:
@@ -68,7 +60,7 @@ def stop_on_signals() -> Generator[None]:
             raise KeyboardInterrupt
         _interrupt_in(compiler)
 
-    request.clear()
+    request.pending = False
     request.may_raise = current_communicator().size == 1
     before = {each: signal.signal(each, handle) for each in watched}
     try:
@@ -77,7 +69,7 @@ def stop_on_signals() -> Generator[None]:
     finally:
         for each, handler in before.items():
             signal.signal(each, signal.SIG_DFL if handler is None else handler)
-        request.clear()
+        request.pending = False
 
 
 def _caller_of_llvm(frame: FrameType | None) -> FrameType | None:

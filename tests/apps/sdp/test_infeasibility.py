@@ -307,3 +307,18 @@ def test_a_program_without_bound_is_not_solved_at_the_largest_trace():
     result = program.solve(method="factored")
     assert result.status is Status.STALLED
     assert "may be unbounded" in result.message
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_infeasible_and_unbounded_at_once_is_said(seed):
+    """A ray improves the objective, and no X is feasible: where that is not proved, the message leaves it open."""
+    generator = np.random.default_rng(seed)
+    matrices = generator.standard_normal((3, 4, 4))
+    matrices += matrices.transpose(0, 2, 1)
+    matrices[:, 0, 0] = 0.0  # <A_i, D> = 0
+    matrices[0] = np.diag([0.0, 1.0, 2.0, 3.0])  # <A_1, X> >= 0, and b_1 < 0
+    cost = generator.standard_normal() ** 2 * np.eye(4) - 20.0 * np.diag([1.0, 0.0, 0.0, 0.0])
+    result = SDP.from_matrices(cost, matrices, [-1.0, 0.5, -0.5]).solve(1e-6)
+    assert result.status in (Status.INFEASIBLE, Status.UNBOUNDED)
+    proof = "as well" if result.status is Status.UNBOUNDED else "proved by Cholesky factorisations"
+    assert proof in result.message

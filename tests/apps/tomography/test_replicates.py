@@ -79,7 +79,7 @@ def test_replicates_that_are_done_are_not_drawn_again(path, refits, ending, make
     alone = make().bootstrap(NUMBER, **options)
     assert bootstrap_with_checkpoint(path, make, progress=ending, **options).replicates == 3
     assert [len(rows) for rows in read_replicates(path).values()] == [3]
-    interruption.request.clear()
+    interruption.request.pending = False
     refits.clear()
     seen = []
     same(bootstrap_with_checkpoint(path, make, progress=lambda *pair: seen.append(pair), **options), alone)
