@@ -221,6 +221,7 @@ def solve_partition(cost: Any, clusters: int, accuracy: float = 1e-4) -> Result:
         x=point,
         objective=value,
         infeasibility=infeasibility,
+        violation=infeasibility * length,
         dual_bound=bound,
         gap=gap,
         bound_kind=RIGOROUS,
@@ -228,7 +229,7 @@ def solve_partition(cost: Any, clusters: int, accuracy: float = 1e-4) -> Result:
         method="alternating projections",
         iterations=step,
         seconds=time.perf_counter() - begin,
-        facts=ProblemFacts(f"partition of {order} points into {k} clusters", scale=scale),
+        facts=ProblemFacts(f"partition of {order} points into {k} clusters", scale=scale, feasibility_scale=length),
     )
     return recheck(result, Status.ITERATION_LIMIT)
 
