@@ -47,7 +47,7 @@ PROBES = 8
 STEP = 2.0
 """Ratio of neighbouring radii."""
 MOST_TRIALS = 12
-SHARP = 0.05
+STEEP = 0.05
 """If a neighbour's error is larger by this share, a parabola is unreliable and its minimiser is tried, too."""
 MOST_REFINEMENTS, NEAR = 3, 1.05
 """Limit of such trials, and the ratio of two radii below which they count as equal."""
@@ -564,7 +564,7 @@ class _RadiusSearch:
         """Return another radius near the best one if the neighbours' errors differ much, else None."""
         place = int(np.argmin(self.errors))
         near = self.trials[max(place - 1, 0) : place + 2]
-        if len(near) == 1 or max(trial.error for trial in near) <= (1.0 + SHARP) * self.trials[place].error:
+        if len(near) == 1 or max(trial.error for trial in near) <= (1.0 + STEEP) * self.trials[place].error:
             return None
         if len(near) == 3:
             refined = least_of_parabola(self.radii, self.errors)
