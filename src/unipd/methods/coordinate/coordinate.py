@@ -83,7 +83,7 @@ class CoordinateDescent:
     working_set
         Groups of the first working set; it grows with the solution.
     eps
-        Absolute accuracy; default: the relative accuracy times the problem's scale.
+        Absolute accuracy; default: the relative accuracy times the size of the objective.
 
     Raises
     ------

@@ -140,7 +140,7 @@ class Corrective:
     smoothness
         Initial M of the dual proximal term; default: the universal line search's estimate.
     eps
-        Absolute accuracy for inexact oracles; default: the relative accuracy times the problem's scale.
+        Absolute accuracy for inexact oracles; default: the relative accuracy times the size of the objective.
 
     Raises
     ------

@@ -50,7 +50,7 @@ FEASIBLE_SHARE = 0.1
 ORACLE_EVERY = 50
 """Iterations after which the oracle is called at a feasible point that is not stationary yet: they cost far more."""
 START_TOLERANCE = 1e-2
-"""Tolerance of the first oracle call, relative to the problem's scale."""
+"""Tolerance of the first oracle call, relative to the size of the objective."""
 INFORMATIVE_ERROR = 20.0
 """An answer with an error above this multiple of the accuracy does not show whether a certificate is within reach."""
 MISSED_TOLERANCE = 10.0

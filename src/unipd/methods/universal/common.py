@@ -102,7 +102,7 @@ class UniversalMethod(ABC):
     Parameters
     ----------
     eps
-        The accuracy eps of the paper, absolute. Default: the relative accuracy times the problem's scale.
+        The accuracy eps of the paper, absolute. Default: the relative accuracy times the size of the objective.
     smoothness
         M_{-1}; default: estimated by the analytic step or by probing.
     step_rule
@@ -432,7 +432,7 @@ def initial_smoothness(problem: Problem, point: DualPoint, delta: float, toleran
     """Return M_{-1} <= M_bar: from the analytic step, or by probing.
 
     A probe steps along the gradient with a trial M, at first so far that the linear model predicts a decrease of
-    the problem's scale. Where the line-search condition fails, the smallest M that satisfies it at the pair of
+    the size of the objective. Where the line-search condition fails, the smallest M that satisfies it at the pair of
     points is a lower bound on M_bar; while it holds, the next probe steps further, with M down to
     :func:`least_smoothness`.
     """

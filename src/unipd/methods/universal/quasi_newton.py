@@ -132,7 +132,7 @@ class QuasiNewton:
     period
         Every so many iterations one is a universal step.
     eps
-        The accuracy eps of the paper, absolute. Default: the relative accuracy times the problem's scale.
+        The accuracy eps of the paper, absolute. Default: the relative accuracy times the size of the objective.
 
     Raises
     ------

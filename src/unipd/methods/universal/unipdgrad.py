@@ -47,7 +47,7 @@ class UniPDGrad(UniversalMethod):
     Parameters
     ----------
     eps
-        The accuracy eps of the paper, absolute. Default: the relative accuracy times the problem's scale.
+        The accuracy eps of the paper, absolute. Default: the relative accuracy times the size of the objective.
     smoothness
         M_{-1}; default: estimated by the analytic step or by probing.
     step_rule

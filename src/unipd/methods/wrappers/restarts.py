@@ -107,7 +107,7 @@ class Restarts(Wrapper):
         return {**method_options(self.inner), "stages": "continuation" if self.continuation else "restart"}
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> RestartsState:
-        """Start the first stage, with eps of the size of the problem's scale."""
+        """Start the first stage, with eps of the size of the objective."""
         first = self.inner
         if self.continuation:
             first = replace(first, eps=max(problem.typical_objective, first.eps or 0.0))
