@@ -134,7 +134,8 @@ def _report_usage_error(error: Any, *, debug: bool) -> int:
         runtime.print_traceback(error)
     where = error.ctx.command_path if error.ctx is not None else "unipd"
     message = "Missing command" if type(error).__name__ == "NoArgsIsHelpError" else error.format_message()
-    message = " ".join(message.replace("Value error, ", "").split()).rstrip(".")
+    message = message.replace("Value error, ", "").replace(" (env var: 'None')", "")  # words of some Typer versions
+    message = " ".join(message.split()).rstrip(".")
     print_to_stderr(f"{where}: {message} (see {where} --help)")
     return runtime.BAD_INPUT
 
