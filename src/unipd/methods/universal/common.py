@@ -9,7 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -133,7 +133,7 @@ class UniversalMethod(ABC):
     True
     """
 
-    name: ClassVar[str]
+    name = ""
     """Name on the command line."""
 
     eps: float | None = None
