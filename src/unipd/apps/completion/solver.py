@@ -6,6 +6,8 @@ The radius is searched for along a warm-started path.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -77,6 +79,8 @@ CROWDED = 4
 WIDENING = 1.5
 """Factor by which the number of columns then grows."""
 MOST_ITERATIONS = 200
+LONG_VECTOR = 1 << 22
+"""Bytes of a vector of the ratings from which freed memory is returned before every stage."""
 
 MORE_COLUMNS = "Without a radius, a larger residual, a lower accuracy or more initial columns (rank) may help."
 
@@ -196,6 +200,8 @@ def solve_completion(
         start, rank = completion.zero(radius), 1
     result: Result | None = None
     while True:
+        if completion.target.nbytes >= LONG_VECTOR:
+            release_memory()
         rank = min(rank, *completion.inner_shape)
         watch = _StageCallback(rank if options.widen else None, options.callback, first=start is None)
         with single_thread_if_small(sum(completion.inner_shape)):
@@ -209,6 +215,12 @@ def solve_completion(
         start = warm_start_from(completion, radius, result)
         result = stage = replace(result, state=None, image=None)  # which have many times the size of the point
         rank = round(WIDENING * rank) if watch.is_crowded else rank
+
+
+def release_memory() -> None:
+    """Return freed memory to the system: glibc keeps what lies between blocks in use, hundreds of MB after a search."""
+    with contextlib.suppress(AttributeError, OSError):  # other C libraries
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def warm_start_from(completion: CompletionProblem, radius: float, result: Result) -> WarmStart:
