@@ -225,10 +225,21 @@ class Accuracy(StoppingRule):
         certificate
             Objective, violation and bound so far.
         """
-        if self.atol == 0.0:
-            return certificate.relative_error(problem) <= self.accuracy
-        is_close = abs(certificate.gap(problem)) <= self.accuracy or abs(certificate.absolute_gap) <= self.atol
-        return is_close and (certificate.infeasibility <= self.accuracy or certificate.violation <= self.atol)
+        gaps = certificate.gap(problem), certificate.absolute_gap
+        return self.is_met_by(*gaps, certificate.infeasibility, certificate.violation)
+
+    def is_met_by(self, gap: float, absolute_gap: float, infeasibility: float, violation: float) -> bool:
+        """Whether these figures are within the accuracy, or within the absolute tolerance.
+
+        Parameters
+        ----------
+        gap, absolute_gap
+            The gap, relative and absolute.
+        infeasibility, violation
+            The distance from the constraints, relative and absolute.
+        """
+        is_close = abs(gap) <= self.accuracy or abs(absolute_gap) <= self.atol
+        return is_close and (infeasibility <= self.accuracy or violation <= self.atol)
 
 
 @dataclass(frozen=True)

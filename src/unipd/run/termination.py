@@ -372,7 +372,8 @@ def recheck(result: Result, otherwise: Status, note: str = "") -> Result:
     >>> recheck(moved, Status.STALLED).status.value, recheck(replace(moved, gap=1e-4), Status.STALLED).status.value
     ('stalled', 'solved')
     """
-    if not result.status.success or result.relative_error <= result.accuracy:
+    figures = result.gap, result.absolute_gap, result.infeasibility, result.violation
+    if not result.status.success or Accuracy(result.accuracy, result.atol).is_met_by(*figures):
         return result
     return downgrade(result, otherwise, note)
 

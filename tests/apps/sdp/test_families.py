@@ -175,6 +175,12 @@ def test_a_guessed_trace_leaves_no_trace_in_the_bound():
     assert result.objective == pytest.approx(reference(program), rel=1e-5)
 
 
+def test_a_guess_of_the_trace_is_dropped_within_the_absolute_tolerance():
+    program = nuclear_completion(14, 12)
+    result = program.solve(1e-13, "factored", atol=1e-2 * abs(reference(program)))
+    assert (result.status, result.extras["trace_bound"]) == (Status.SOLVED, None)
+
+
 def test_programs_that_penalise_the_trace_begin_with_few_columns():
     program = nuclear_completion(40, 40, rank=2)
     assert program.data.penalises_trace

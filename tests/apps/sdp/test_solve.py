@@ -328,3 +328,11 @@ def test_the_best_bound_of_several_maximisations_is_the_smallest():
     program = SDP.from_matrices(np.diag([3.0, 1.0, 2.0]), [np.eye(3)], [1.0], maximise=True)
     results = {"a": program.solve(1e-6), "b": program.solve(1e-1, "accunipdgrad", stop=MaxIterations(2))}
     assert best_bound(results) == min(result.dual_bound for result in results.values())
+
+
+@pytest.mark.parametrize("method", ["factored", "interior", "splitting"])
+def test_an_absolute_tolerance_counts_in_the_units_of_the_program(graph, method):
+    result = maxcut_program(graph).solve(1e-13, method, atol=1.0)
+    assert (result.status, result.atol) == (Status.SOLVED, 1.0)
+    assert result.relative_error > 1e-13
+    assert max(abs(result.absolute_gap), result.violation) <= 1.0

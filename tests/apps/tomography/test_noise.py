@@ -121,6 +121,20 @@ def test_the_depolarized_estimate_is_certified():
     assert moved.state_.rank == 8
 
 
+def test_depolarizing_may_cost_its_share_beside_the_absolute_tolerance():
+    counts = simulate_counts(ghz(3), all_bases(3), 1000, noise=Noise(depolarising=0.05), seed=1)
+
+    def fit(atol, depolarize):
+        options = {"objective": "gaussian", "accuracy": 1e-13, "solver_options": {"atol": atol}}
+        return PauliTomography(threads=1, depolarize=depolarize, **options).fit_counts(counts).result_
+
+    plain = fit(0.1, 0.0)
+    moved = fit(1.0001 * plain.absolute_gap, 1e-6)
+    assert plain.status.success
+    assert moved.status.success
+    assert 1.0001 * plain.absolute_gap < moved.absolute_gap <= moved.atol
+
+
 def test_impossible_depolarization_is_refused():
     data = simulate("ghz", 3, noise=Noise(shots=1000), seed=1).data
     with pytest.raises(InvalidInput, match="depolarize"):

@@ -247,9 +247,9 @@ class SDP:
         seed
             Seed of its random start.
         stop, options
-            ``stop``, ``callback``, ``verbose``, ``start``, ``checkpoint``, ``every``, ``resume`` and the options of a
-            method, as in :func:`unipd.solve`. The checkpoint holds all runs: those that look for a trace bound, the
-            factored method's, and that of interior points.
+            ``stop``, ``callback``, ``verbose``, ``atol``, ``start``, ``checkpoint``, ``every``, ``resume`` and the
+            options of a method, as in :func:`unipd.solve`. The checkpoint holds all runs: those that look for a trace
+            bound, the factored method's, and that of interior points.
         """
         accuracy = validate.positive("accuracy", accuracy)
         if trace_bound is not None:

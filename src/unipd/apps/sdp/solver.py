@@ -255,9 +255,7 @@ class Solver:
             return result
         proof = Prover(data, is_rounding_counted=False, size=math.nan).prove(result.dual, 0.0)
         gap = ratio(sign * (result.objective - self.program.constant) - proof.value, problem_facts(result).scale or 1.0)
-        if not abs(gap) <= self.accuracy:
-            return result
-        return replace(
+        proved = replace(
             result,
             dual=proof.dual,
             dual_bound=sign * proof.value + self.program.constant,
@@ -266,6 +264,7 @@ class Solver:
             extras=describe_point(data, measure_point(data, result.x), proof.dual, proof.margin, proof.trace),
             note=Status.SOLVED.message,
         )
+        return proved if recheck(proved, Status.STALLED) is proved else result
 
     def _solve_template(self, analysis: Analysis, trace: TraceBound, stop: StoppingRule | None) -> Result:
         problem = analysis.problem(trace, self.program.maximise, self.program.constant)
@@ -288,7 +287,7 @@ class Solver:
         size = NOMINAL_MULTIPLE * data.natural_trace if trace is None else trace.value
         template = UnlimitedProblem if trace is None else ConicProblem
         problem = template(data, size, self.program.maximise, self.program.constant)
-        options = {name: self.options[name] for name in ("callback", "verbose") if name in self.options}
+        options = {name: self.options[name] for name in ("callback", "verbose", "atol") if name in self.options}
         method, analysis = kind(data, None if trace is None else trace.value), Analysis.of_whole(data)
         result = self._refine(analysis, problem, trace, method, stop, options)
         if result.status not in (Status.STALLED, Status.INFEASIBLE):

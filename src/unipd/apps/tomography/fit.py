@@ -290,8 +290,9 @@ def _fit_rank(settings: FitSettings, model: Model) -> Fit:
         return Fit(settings, model, solution, result, fitted)
     # depolarizing may cost its share of the loss, truncation must not
     moved = _replace_point(result, state)
-    share = settings.depolarize * abs(result.objective) / problem.scale(result.objective)
-    moved = replace(moved, accuracy=accuracy + (share if model.objective == "likelihood" else settings.depolarize))
+    cost = settings.depolarize * abs(result.objective)
+    share = cost / problem.scale(result.objective) if model.objective == "likelihood" else settings.depolarize
+    moved = replace(moved, accuracy=accuracy + share, atol=result.atol and result.atol + cost)
     note = f"Truncation to rank {state.rank} exceeds the requested accuracy, to which the fit itself was solved."
     final = recheck(moved, Status.STOPPED, note)
     return Fit(settings, model, state, final, fitted, lost_accuracy=final.status is not result.status)
