@@ -35,6 +35,8 @@ def test_a_page_of_it(checkpoint):
     page = render_page({"a": run, "b": dataclasses.replace(run, status=unipd.Status.RUNNING)})
     assert "iteration limit" in page
     assert "running" in page
+    assert run.feasibility_scale is run.gap_scale is None
+    assert "scale of the infeasibility" not in page  # which a checkpoint does not hold
 
 
 def test_damaged_and_foreign_files(checkpoint, tmp_path):

@@ -234,7 +234,7 @@ def _theorem_bound(result: Result, known: ProblemFacts, scale: float, start: Arr
     if not known.loss:
         distance = known.dual_norm if start is None else norm(result.dual - start)
         distance = norm(result.dual) if distance is None else distance
-        return (2.0 * distance + np.sqrt(sums * known.eps)) / sums / known.feasibility_scale
+        return (2.0 * distance + np.sqrt(sums * known.eps)) / sums / (known.feasibility_scale or math.nan)
     if known.curvature is None:
         return None
     slopes = np.sqrt(2.0 * known.curvature * np.maximum(history["objective"], 0.0))

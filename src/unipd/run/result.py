@@ -38,8 +38,8 @@ class ProblemFacts:
     """Whether the problem is a maximisation: bounds are upper bounds, in the result and in its history."""
     scale: float | None = None
     """The scale of gaps."""
-    feasibility_scale: float = 1.0
-    """s with infeasibility <= violation / s."""
+    feasibility_scale: float | None = None
+    """s with infeasibility <= violation / s; None for a loss, and where it is not known."""
     curvature: float | None = None
     """c with ||grad phi(r)||^2 <= 2 c (f + phi(r)), for smooth nonnegative losses."""
     eps: float | None = None
@@ -445,11 +445,11 @@ def reduce_result(result: Result) -> Result:
     return replace(result, problem=None, state=None, image=None, facts=problem_facts(result))
 
 
-def _violation_scale(problem: Problem, image: Any) -> float:
-    """Return a scale s with infeasibility <= violation / s at a point with this image."""
+def _violation_scale(problem: Problem, image: Any) -> float | None:
+    """Return a scale s > 0 with infeasibility <= violation / s at a point with this image; None without one."""
     stretch = 1.0 if problem.rows is None else float(problem.rows.factors.max())
     scale = problem.least_scale if image is None else problem.feasibility_scale(image - problem.b)
-    return float(scale) / stretch or 1.0
+    return float(scale) / stretch or None
 
 
 def _loss_curvature(problem: Problem) -> float | None:

@@ -284,6 +284,7 @@ def test_a_block_without_constraints_is_a_ray_where_its_cost_is_not_psd():
     program = with_unused_block(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 5.0]]))
     result = program.solve()
     assert result.status is Status.UNBOUNDED
+    assert result.feasibility_scale is None  # of a ray
     assert np.sum(program.slack(np.zeros(2)).toarray() * result.x.dense()) == pytest.approx(-1.0)
     assert result.extras["ray_residual"] == 0.0
 
