@@ -339,7 +339,7 @@ class Problem:
     def measure_residual(self, residual: Array) -> tuple[float, float]:
         """Return dist(r, K) for r = A x - b, and the infeasibility of x; zeros for a loss.
 
-        The latter is dist(D r, D K) relative to :meth:`feasibility_scale`, where D equilibrates :attr:`rows`. A row of
+        The latter is dist(D r, D K) relative to :meth:`equilibrated_scale`, where D equilibrates :attr:`rows`. A row of
         zeros counts for itself: 1 where it is violated, as no x can help it.
 
         Parameters
@@ -372,7 +372,7 @@ class Problem:
             return ratio(violation, self._equality_scale)
         return self.measure_residual(residual)[1]
 
-    def feasibility_scale(self, residual: Array) -> float:
+    def equilibrated_scale(self, residual: Array) -> float:
         """Return ||s||: what the rows of A x have to agree with, in rows of unit norm; 0 for a loss.
 
         With t = b + P_K(A x - b), the admissible value nearest to A x, s_i = |D t|_i where row i is violated. Where it
@@ -399,7 +399,7 @@ class Problem:
         return coupling.project(scaled) if self.is_mixed else coupling.prox(scaled, 1.0)
 
     def _scale_at(self, scaled: Array, nearest: Array) -> float:
-        """Return :meth:`feasibility_scale` from D r and its projection on D K."""
+        """Return :meth:`equilibrated_scale` from D r and its projection on D K."""
         if self.coupling.is_equality:
             return self._equality_scale
         is_violated = np.abs(scaled - nearest) > _ROUNDED * self.epsilon * np.abs(scaled)
@@ -443,7 +443,7 @@ class Problem:
 
     @cached_property
     def _row_ends(self) -> FloatArray:
-        """The u_i of :meth:`feasibility_scale`, 0 where a row has none.
+        """The u_i of :meth:`equilibrated_scale`, 0 where a row has none.
 
         The ends of K are found by projecting vectors with large equal entries: for a ball they are on its sphere.
         """

@@ -258,7 +258,7 @@ def test_a_set_around_zero_is_measured_by_its_sides(name: str, width: float) -> 
 def test_one_constraint_has_one_scale_however_it_is_written() -> None:
     def scale(b: Any, relation: Any) -> float:
         problem = unipd.Problem(sharp.Simplex(30), A, b, relation)
-        return problem.feasibility_scale(0.01 * A @ np.ones(30) - b)
+        return problem.equilibrated_scale(0.01 * A @ np.ones(30) - b)
 
     side = np.full(6, 1e-3)
     assert scale(np.zeros(6), couplings.Box(-np.inf, side)) == pytest.approx(scale(side, "<="))
@@ -280,7 +280,7 @@ def pulled_apart(width: float, cost: float = 1.0, rows: float = 1.0, size: float
 def test_wide_bounds_do_not_satisfy_a_constraint_whose_right_hand_side_is_zero(method: str, width: float) -> None:
     """The least point of f, (1, -1), is what the constraint corrects: that is the scale, not the box."""
     problem = pulled_apart(width)
-    assert problem.feasibility_scale(np.ones(1)) == problem.least_scale == 2.0
+    assert problem.equilibrated_scale(np.ones(1)) == problem.least_scale == 2.0
     result = unipd.solve(problem, method, accuracy=1e-3, stop=unipd.MaxIterations(300))
     assert result.status is Status.SOLVED or method.endswith("unipdgrad")
     if result.status is Status.SOLVED:
@@ -320,7 +320,7 @@ def test_a_row_of_zeros_counts_for_itself(relation: Any, unit: float) -> None:
     assert result.bound_kind == "rigorous"
     possible = unipd.Problem(oracle, rows, np.append(B, 0.0 if relation == "=" else unit), relation)
     plain, image = unipd.Problem(oracle, A, B, "="), np.append(1.1 * B, 0.0)
-    assert possible.feasibility_scale(image - possible.b) <= plain.feasibility_scale(0.1 * B) * (1.0 + 1e-12)
+    assert possible.equilibrated_scale(image - possible.b) <= plain.equilibrated_scale(0.1 * B) * (1.0 + 1e-12)
     assert unipd.solve(possible, accuracy=1e-6).status is Status.SOLVED
 
 
@@ -332,7 +332,7 @@ def test_a_bound_that_no_point_reaches_does_not_excuse_the_others(method: str, l
     plain = unipd.Problem(sharp.Linear(COST, sharp.Simplex(30)), A[:5], B[:5], "<=")
     problem = unipd.Problem(sharp.Linear(COST, sharp.Simplex(30)), A, b, "<=")
     image = np.append(B[:5], 0.1)
-    assert problem.feasibility_scale(image - b) <= 2.0 * plain.feasibility_scale(np.zeros(5))
+    assert problem.equilibrated_scale(image - b) <= 2.0 * plain.equilibrated_scale(np.zeros(5))
     result = unipd.solve(problem, method, accuracy=1e-4, stop=unipd.MaxIterations(300))
     assert result.status is Status.SOLVED or method == "accunipdgrad"
     if result.status is Status.SOLVED:
@@ -360,7 +360,7 @@ def test_many_bounds_that_no_point_reaches_do_not_excuse_the_others(oracle: Any,
     problem = unipd.Problem(oracle, np.vstack([A[:5], rows]), right, coupling)
     alone = np.linalg.norm(unreachable / _lengths(A[:5])[:, 0])
     image = problem.map.image(np.asarray(dense(oracle(np.ones(30)).atom)))
-    assert problem.feasibility_scale(image - right) <= alone + np.linalg.norm(reach)
+    assert problem.equilibrated_scale(image - right) <= alone + np.linalg.norm(reach)
     result = unipd.solve(problem, "accunipdgrad", accuracy=1e-3, stop=unipd.MaxIterations(50))
     assert result.status is not Status.SOLVED
 
@@ -375,7 +375,7 @@ def test_many_loose_bounds_cost_one_oracle_call() -> None:
     rows, b = random.standard_normal((count, 3)), random.uniform(1e6, 1e9, count)
     problem = unipd.Problem(oracle, rows, b, "<=")
     assert problem.infeasibility(rows @ np.full(3, 1.0 / 3.0) - b) == 0.0
-    assert problem.feasibility_scale(rows @ np.full(3, 1.0 / 3.0) - b) <= np.sqrt(count)
+    assert problem.equilibrated_scale(rows @ np.full(3, 1.0 / 3.0) - b) <= np.sqrt(count)
     assert oracle.calls <= 1
 
 

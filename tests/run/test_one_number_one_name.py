@@ -71,6 +71,16 @@ def test_result_summary_history_and_states_agree(coupling: Any) -> None:
         assert history["gap"][place] == pytest.approx(absolute / scale)
 
 
+def test_the_scale_in_equilibrated_rows_has_a_name_of_its_own() -> None:
+    rows = np.random.default_rng(0).standard_normal((2, 4)) * np.array([[10.0], [0.1]])
+    result = unipd.solve(unipd.Problem(sharp.Simplex(4), rows, rows.mean(axis=1), "="))
+    problem = result.problem
+    scale = problem.equilibrated_scale(result.image - problem.b)
+    assert scale == pytest.approx(np.linalg.norm(problem.b / np.linalg.norm(rows, axis=1)))
+    assert result.feasibility_scale == pytest.approx(scale * np.linalg.norm(rows, axis=1).min())
+    assert not hasattr(problem, "feasibility_scale")
+
+
 def test_files_tables_and_pages_show_the_same_numbers(tmp_path: Path) -> None:
     result, _ = solved()
     names = ("gap", "infeasibility", "absolute_gap", "violation", "accuracy", "gap_scale", "feasibility_scale")

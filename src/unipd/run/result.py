@@ -59,7 +59,7 @@ class Result:
     Two numbers are compared with the accuracy, and mean the same wherever they are printed, saved or returned:
 
     - ``infeasibility`` = dist(D (A x - b), D K) / ||s||, where D brings the rows of A to unit norm and s is what the
-      rows of A x have to agree with (:meth:`unipd.Problem.feasibility_scale`): D b for A x = b; 0 for a loss;
+      rows of A x have to agree with (:meth:`unipd.Problem.equilibrated_scale`): D b for A x = b; 0 for a loss;
     - ``gap`` = (objective - dual_bound) / max(|objective|, phi(-b), 1e-4 of the size of f); it can be negative where x
       is infeasible. For a loss with a unit of its own (a likelihood: nats) it is the difference in that unit.
 
@@ -448,7 +448,7 @@ def reduce_result(result: Result) -> Result:
 def _violation_scale(problem: Problem, image: Any) -> float | None:
     """Return a scale s > 0 with infeasibility <= violation / s at a point with this image; None without one."""
     stretch = 1.0 if problem.rows is None else float(problem.rows.factors.max())
-    scale = problem.least_scale if image is None else problem.feasibility_scale(image - problem.b)
+    scale = problem.least_scale if image is None else problem.equilibrated_scale(image - problem.b)
     return float(scale) / stretch or None
 
 

@@ -243,7 +243,7 @@ class SdpData:
         return float(np.linalg.norm(residual / self.norms))
 
     def feasibility_scale(self, image: Array) -> float:
-        """Return what infeasibility is relative to, as :meth:`unipd.Problem.feasibility_scale` does."""
+        """Return what infeasibility is relative to, as :meth:`unipd.Problem.equilibrated_scale` does."""
         target = np.clip(image, self.lower, self.upper)
         held = np.minimum(np.abs(target), nearest_end([self.lower, self.upper]))
         return max(self.least_scale, self.relative_norm(np.where(target == image, held, np.abs(target))))
