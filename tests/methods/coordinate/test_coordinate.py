@@ -82,6 +82,22 @@ def test_thousands_of_nonzeros() -> None:
     assert result.iterations < 30
 
 
+@pytest.mark.parametrize("unit", [1e-7, 1e7])
+def test_a_weighted_row_has_any_unit(unit: float) -> None:
+    rng = np.random.default_rng(0)
+    A, point, weights = rng.standard_normal((6, 10)), rng.standard_normal(10), rng.uniform(0.5, 2.0, 6)
+    units = np.array([unit, 1.0, 1.0, 1.0, 1.0, 1.0])
+
+    def minimum(units: np.ndarray) -> float:
+        loss = couplings.WeightedLeastSquares(weights / units**2)
+        problem = Problem(sharp.L1NormSquared(10), units[:, None] * A, units * (A @ point), loss)
+        result = solve(problem, "coordinate", accuracy=1e-9)
+        assert result.status.success
+        return result.objective
+
+    assert minimum(units) == pytest.approx(minimum(np.ones(6)), rel=1e-8)
+
+
 def test_auto_leaves_other_problems_alone() -> None:
     random = np.random.default_rng(0)
     matrix = random.standard_normal((4, 6))

@@ -74,7 +74,7 @@ class Multiplier:
     rho: float
 
 
-def loss_hessian(loss: ConvexLoss, residual: Array, floor: float = LEAST_CURVATURE) -> FloatArray:
+def loss_hessian(loss: ConvexLoss, residual: Array, floor: float = 0.0) -> FloatArray:
     """Return the diagonal of the Hessian of a separable loss, at least ``floor`` times the largest that there is."""
     diagonal = np.asarray(loss.gradient_jacobian(residual, np.ones((residual.size, 1))), np.float64)
     return np.maximum(diagonal.reshape(-1), floor * loss.curvature())
