@@ -135,7 +135,8 @@ def test_the_curves_are_those_of_the_history(page, folder):
 
 def test_gaps_of_likelihoods_are_in_nats_and_figures_have_their_intervals():
     figures = {"purity": 0.9, "purity_stderr": 0.01, "purity_low": 0.85, "purity_high": 0.95}
-    result = solve_constrained().with_extras(objective_name="likelihood", **figures)
+    result = solve_constrained().with_extras(**figures)
+    result = dataclasses.replace(result, facts=dataclasses.replace(problem_facts(result), gap_unit="nats"))
     content = page_content({"fit": result})
     titles = [note["text"] for note in content["figures"]["curves"]["layout"]["annotations"]]
     assert ["in nats" in title for title in titles[:3]] == [True, False, True]

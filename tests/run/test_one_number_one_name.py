@@ -16,7 +16,7 @@ import unipd
 from unipd import couplings, sharp
 from unipd.apps.sdp import SDP
 from unipd.io import load, save
-from unipd.report import write_report
+from unipd.report import compute_curves, describe_certificate, write_report
 from unipd.run import IterationInfo, summary_rows
 
 SCALE = 1e3
@@ -69,6 +69,16 @@ def test_result_summary_history_and_states_agree(coupling: Any) -> None:
         scale = problem.scale(history["objective"][place])
         absolute = history["objective"][place] - history["dual_bound"][place]
         assert history["gap"][place] == pytest.approx(absolute / scale)
+
+
+def test_gaps_of_likelihoods_are_in_nats_everywhere(tmp_path: Path) -> None:
+    loss = couplings.PoissonLikelihood([3.0, 1.0], [1.0, 1.0])
+    result = unipd.solve(unipd.Problem(sharp.Simplex(2), np.eye(2) * 4.0, np.zeros(2), loss), accuracy=1e-4)
+    for each in (result, load(save(result, tmp_path / "run.npz"))):
+        assert each.summary()["gap_unit"] == each.gap_unit == compute_curves(each).unit == "nats"
+        assert f"{each.gap:.3g} nats, requested 0.0001" in str(each)
+        assert "(nats) of the optimal one" in " ".join(describe_certificate(each))
+    assert solved()[0].gap_unit == "relative"
 
 
 def test_the_scale_in_equilibrated_rows_has_a_name_of_its_own() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from unipd.report.curves import error_unit
 from unipd.run import Result
 from unipd.run.result import problem_facts
 from unipd.status import Status
@@ -114,7 +113,7 @@ def _bound(result: Result) -> list[str]:
     claim = f"the optimal value is {sign} {_outward(result)}: {points} has a value {side} that"
     bound = f"{_premise(result, claim)}."
     if result.gap >= 0.0:
-        unit = error_unit(result)
+        unit = facts.gap_unit
         scale = f"relative to {_number(facts.scale, 4)}" if facts.scale and unit == "relative" else unit
         then = "is then" if _PREMISES.get(str(result.bound_kind)) else "is"
         return [bound, f"So the objective value {then} within {_number(result.gap, 3)} ({scale}) of the optimal one."]

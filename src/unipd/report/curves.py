@@ -118,17 +118,6 @@ class Curves:
     """Unit of residual and gap: "nats" for likelihoods."""
 
 
-def error_unit(result: Result) -> str:
-    """Return the unit of gaps: "nats" for likelihoods, else "relative".
-
-    >>> import unipd
-    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
-    >>> error_unit(unipd.solve(problem))
-    'relative'
-    """
-    return "nats" if result.extras.get("objective_name") == "likelihood" else "relative"
-
-
 def compute_curves(
     result: Result,
     axis: str = "iterations",
@@ -190,7 +179,7 @@ def compute_curves(
         bound=_drawable(_theorem_bound(result, known, unit, start)),
         smoothness=_drawable(history["smoothness"]) if is_universal else None,
         exponent=exponent if is_universal and np.isfinite(exponent).any() else None,
-        unit=error_unit(result),
+        unit=result.gap_unit,
     )
 
 

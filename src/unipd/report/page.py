@@ -21,7 +21,7 @@ from unipd._version import __version__
 from unipd.errors import InvalidInput
 from unipd.memory import size_text
 from unipd.report.certificate_text import MEANINGS, describe_certificate
-from unipd.report.curves import AXES, LEAST, compute_curves, decimate, error_unit
+from unipd.report.curves import AXES, LEAST, compute_curves, decimate
 from unipd.report.sections.base import COLOURS, Figure, Section, to_plain
 from unipd.report.sections.completion import completion_section
 from unipd.report.sections.semidefinite import cut_section, semidefinite_section
@@ -160,9 +160,9 @@ def _summary_texts(result: Result) -> dict[str, str]:
     figures = {**result.summary(), "atol": result.atol or None}
     if (memory := figures.get("peak_memory_bytes")) is not None:
         figures["peak_memory_bytes"] = size_text(memory)
-    labels = {**FIGURES, "gap": (f"gap ({error_unit(result)})", 3)}
+    labels = {**FIGURES, "gap": (f"gap ({result.gap_unit})", 3)}
     texts = {label: _text(figures.get(key), digits) for key, (label, digits) in labels.items()}
-    for key in (key for key in figures if key not in {*FIGURES, "status", "message"}):
+    for key in (key for key in figures if key not in {*FIGURES, "gap_unit", "status", "message"}):
         name = re.sub("_(stderr|low|high)$", "", key)
         interval = [_text(figures.get(f"{name}_{end}"), 5) for end in ("low", "high")]
         if all(interval):
@@ -350,7 +350,7 @@ def run_data(name: str, result: Result) -> dict[str, Any]:
     known: dict[str, Any] = {
         "name": name,
         "accuracy": accuracy if math.isfinite(accuracy) else None,
-        "unit": error_unit(result),
+        "unit": result.gap_unit,
     }
     if len(history) == 0:
         return {**known, "axes": {axis: [] for axis in AXES}, "curves": {}, "bound": None}

@@ -21,7 +21,6 @@ from unipd.report.curves import (
     clip_to_floor,
     compute_curves,
     decimate,
-    error_unit,
     group_extremes,
     positive_or_nan,
 )
@@ -184,7 +183,7 @@ def _label(quantity: str, scale: float, results: Mapping[str, Result]) -> str:
     text = QUANTITIES[quantity][1]
     if quantity == "infeasibility":
         return text
-    is_plain = scale == 1.0 and all(error_unit(result) == "nats" for result in results.values())
+    is_plain = scale == 1.0 and all(result.gap_unit == "nats" for result in results.values())
     return f"{text} (nats)" if is_plain else f"{text}\nrelative to {scale:.4g}"
 
 

@@ -38,6 +38,8 @@ class ProblemFacts:
     """Whether the problem is a maximisation: bounds are upper bounds, in the result and in its history."""
     scale: float | None = None
     """The scale of gaps."""
+    gap_unit: str = "relative"
+    """"nats" where the loss has them as the unit of its gaps."""
     feasibility_scale: float | None = None
     """s with infeasibility <= violation / s; None for a loss, and where it is not known."""
     curvature: float | None = None
@@ -266,6 +268,11 @@ class Result:
         return problem_facts(self).scale
 
     @property
+    def gap_unit(self) -> str:
+        """Unit of gap and accuracy: "nats" for likelihoods, else "relative"."""
+        return problem_facts(self).gap_unit
+
+    @property
     def feasibility_scale(self) -> float | None:
         """s with infeasibility <= violation / s, and equality where rows are not equilibrated; None for a loss."""
         facts = problem_facts(self)
@@ -286,6 +293,7 @@ class Result:
             "atol": self.atol,
             "absolute_gap": self.absolute_gap,
             "gap_scale": self.gap_scale,
+            "gap_unit": self.gap_unit,
             "violation": self.violation,
             "feasibility_scale": self.feasibility_scale,
             "bound_kind": self.bound_kind,
@@ -356,7 +364,7 @@ def _extra_figures(extras: Mapping[str, Any]) -> dict[str, Any]:
 _HEADLINE = (
     *("status", "message", "objective", "dual_bound", "bound_kind", "gap", "infeasibility", "tracker_error", "method"),
     *("iterations", "oracle_calls", "line_search_trials", "matvecs", "seconds", "peak_memory_bytes"),
-    *("accuracy", "atol", "absolute_gap", "gap_scale", "violation", "feasibility_scale"),
+    *("accuracy", "atol", "absolute_gap", "gap_scale", "gap_unit", "violation", "feasibility_scale"),
 )
 """Figures that have a row of their own, or a part of one, in the table."""
 
@@ -380,7 +388,7 @@ def summary_rows(figures: Mapping[str, Any], accuracy: float = math.nan) -> list
     [('gap', '0.0001 (relative to 1.5, requested 0.001)')]
     >>> summary_rows({"status": "solved", "gap": 1e-2, "absolute_gap": 0.1, "atol": 0.5}, 1e-3)[1:]
     [('gap', '0.01 (relative, requested 0.001; absolute 0.1, allowed 0.5)')]
-    >>> summary_rows({"status": "solved", "gap": 1e-3, "objective_name": "likelihood"}, 1e-2)[1]
+    >>> summary_rows({"status": "solved", "gap": 1e-3, "gap_unit": "nats"}, 1e-2)[1]
     ('gap', '0.001 nats, requested 0.01')
     """
     known = {**dict.fromkeys(_HEADLINE), **figures}
@@ -391,7 +399,7 @@ def summary_rows(figures: Mapping[str, Any], accuracy: float = math.nan) -> list
     requested = f", requested {accuracy:g}" if math.isfinite(accuracy) else ""
     steps = f"{known['iterations']} iteration{'' if known['iterations'] == 1 else 's'}"
     gap = _relative_text(known, "gap", "absolute_gap", "gap_scale", requested)
-    if known.get("objective_name") == "likelihood":
+    if known["gap_unit"] == "nats":
         gap = f"{format_value(known['gap'], 3)} nats{requested}"
     rows = [
         ("status", "status", f"{status.value}: {known['message'] or status.message}"),
@@ -433,6 +441,7 @@ def problem_facts(result: Result) -> ProblemFacts:
         problem=repr(problem),
         loss=problem.loss is not None,
         scale=float(problem.scale(result.objective)),
+        gap_unit="nats" if problem.coupling.gap_unit == 1.0 else "relative",
         feasibility_scale=_violation_scale(problem, result.image),
         curvature=_loss_curvature(problem),
         eps=None if result.state is None else result.state.absolute_accuracy,
