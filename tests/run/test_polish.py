@@ -113,6 +113,15 @@ def test_rescaled_runs_are_polished_in_their_own_units() -> None:
     )
 
 
+def test_another_accuracy_decides_the_status_where_nothing_improves() -> None:
+    problem = _regression(0)
+    solved = unipd.polish(problem, unipd.solve(problem, "corrective", accuracy=1e-9))
+    for accuracy, status in ((1e-17, Status.STOPPED), (1e-6, Status.SOLVED)):
+        again = unipd.polish(problem, solved, accuracy=accuracy)
+        assert again.objective == solved.objective
+        assert (again.status, again.accuracy) == (status, accuracy)
+
+
 def test_many_atoms_are_merged() -> None:
     problem = _regression(1)
     rough = unipd.solve(problem, "frank-wolfe", accuracy=1e-9, stop=MaxIterations(40), tracker="atoms")

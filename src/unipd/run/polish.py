@@ -106,7 +106,8 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
         raise InvalidInput("result", "a result of unipd.solve with its state", type(result).__name__)
     goal = validate.positive("accuracy", result.accuracy if accuracy is None else accuracy)
     better = state.improve(problem, lambda problem, state: _polish(problem, state, goal))
-    if better.primal is state.primal and better.certificate.dual_bound <= result.dual_bound:
+    is_better = better.primal is not state.primal or better.certificate.dual_bound > result.dual_bound
+    if goal == result.accuracy and not is_better:
         return replace(result, counts=better.counts, seconds=result.seconds + time.perf_counter() - begun)
     ended = Status.STOPPED if result.status.success else result.status
     end = Termination(problem, goal, atol=result.atol).conclude(replace(better, iteration=state.iteration + 1), ended)
