@@ -51,6 +51,17 @@ def test_the_bound_holds_for_the_infeasibility(method):
     assert (data.infeasibility <= data.bound).all()
 
 
+def test_the_bound_of_an_infeasibility_is_relative_to_the_scale_of_its_own_point():
+    problem = unipd.Problem(unipd.sharp.Linear(np.arange(9.0), unipd.sharp.Simplex(9)), MATRIX, INSIDE, "<=")
+    result = run(problem, "unipdgrad")
+    history, sums = result.history, weight_sums("unipdgrad", result.history["smoothness"])
+    outside = history["infeasibility"] > 0.0
+    scales = (history["violation"] / history["infeasibility"])[outside]
+    assert scales.max() > 1.01 * scales.min()
+    absolute = (2.0 * np.linalg.norm(result.dual) + np.sqrt(sums * result.state.absolute_accuracy)) / sums
+    np.testing.assert_allclose(compute_curves(result).bound[outside] * scales, absolute[outside])
+
+
 @pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad"])
 @pytest.mark.parametrize("scale", [1.0, 5.0])
 def test_the_bound_holds_for_a_loss(method, scale):

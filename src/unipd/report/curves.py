@@ -223,7 +223,9 @@ def _theorem_bound(result: Result, known: ProblemFacts, scale: float, start: Arr
     if not known.loss:
         distance = known.dual_norm if start is None else norm(result.dual - start)
         distance = norm(result.dual) if distance is None else distance
-        return (2.0 * distance + np.sqrt(sums * known.eps)) / sums / (known.feasibility_scale or math.nan)
+        scales = history["violation"] / history["infeasibility"]  # each point has its own
+        scales = np.where(np.isfinite(scales), scales, known.feasibility_scale or math.nan)
+        return (2.0 * distance + np.sqrt(sums * known.eps)) / sums / scales
     if known.curvature is None:
         return None
     slopes = np.sqrt(2.0 * known.curvature * np.maximum(history["objective"], 0.0))
