@@ -167,7 +167,7 @@ def add_limit_to_message(result: Result, options: Options) -> Result:
     >>> from unipd.methods import Counts
     >>> from unipd.run import Result
     >>> result = Result(Status.ORACLE_LIMIT, iterations=1, counts=Counts(oracle_calls=9))
-    >>> add_limit_to_message(result, Options(max_oracle_calls=2)).message[-60:]
+    >>> add_limit_to_message(result, Options(max_oracle_calls=2)).message[-59:]
     'The limit was 2, the run used 9 (iterations are completed).'
     """
     detail = ""

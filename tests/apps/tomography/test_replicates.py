@@ -69,7 +69,7 @@ def ending(monkeypatch):
     """Return a progress callback that requests a stop after three replicates."""
     requested = interruption.StopRequest()
     monkeypatch.setattr(interruption, "request", requested)
-    return lambda done, total: requested.set() if done == 3 else None
+    return lambda done, total: setattr(requested, "pending", done == 3)
 
 
 @pytest.mark.parametrize("make", [fit_labels, fit_counts])
