@@ -27,7 +27,7 @@ from unipd.report import (
     write_report,
 )
 from unipd.report import page as page_module
-from unipd.run import COLUMNS, History, ProblemFacts, problem_facts
+from unipd.run import COLUMNS, History, ProblemFacts, problem_facts, summary_rows
 
 
 class Reader(HTMLParser):
@@ -233,6 +233,14 @@ class TestWords:
         assert "violates the constraints by" in text
         assert "no contradiction" in text
         assert "was not certified" in text
+
+    def test_a_loss_has_no_constraints_to_violate(self):
+        result = solve_least_squares("pairwise")
+        below = dataclasses.replace(result, dual_bound=result.objective + 1e-16, gap=-1e-16)
+        text = " ".join(describe_certificate(below))
+        assert "no contradiction: the difference is rounding" in text
+        assert "violates" not in text
+        assert dict(summary_rows(result.summary()))["infeasibility"] == "0"
 
     def test_infeasible(self):
         text = " ".join(describe_certificate(solve_infeasible()))

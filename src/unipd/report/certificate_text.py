@@ -112,13 +112,15 @@ def _bound(result: Result) -> list[str]:
     points = "no point of the set" if facts.loss else "no feasible point"
     claim = f"the optimal value is {sign} {_outward(result)}: {points} has a value {side} that"
     bound = f"{_premise(result, claim)}."
+    unit = facts.gap_unit
+    scale = f"relative to {_number(facts.scale, 4)}" if facts.scale and unit == "relative" else unit
     if result.gap >= 0.0:
-        unit = facts.gap_unit
-        scale = f"relative to {_number(facts.scale, 4)}" if facts.scale and unit == "relative" else unit
         then = "is then" if _PREMISES.get(str(result.bound_kind)) else "is"
         return [bound, f"So the objective value {then} within {_number(result.gap, 3)} ({scale}) of the optimal one."]
-    excess = f"The objective value is {beyond} than the bound by {_number(-result.gap, 3)} (relative)."
-    return [bound, f"{excess} That is no contradiction: the point violates the constraints slightly."]
+    excess = f"The objective value is {beyond} than the bound by {_number(-result.gap, 3)} ({scale})."
+    is_rounding = facts.loss or result.infeasibility == 0.0
+    reason = "the difference is rounding" if is_rounding else "the point violates the constraints slightly"
+    return [bound, f"{excess} That is no contradiction: {reason}."]
 
 
 def _outward(result: Result) -> str:

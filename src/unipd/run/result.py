@@ -401,12 +401,15 @@ def summary_rows(figures: Mapping[str, Any], accuracy: float = math.nan) -> list
     gap = _relative_text(known, "gap", "absolute_gap", "gap_scale", requested)
     if known["gap_unit"] == "nats":
         gap = f"{format_value(known['gap'], 3)} nats{requested}"
+    infeasibility = _relative_text(known, "infeasibility", "violation", "feasibility_scale")
+    if known["feasibility_scale"] is None and known["infeasibility"] == 0.0:
+        infeasibility = "0"  # of a loss, which has no constraints
     rows = [
         ("status", "status", f"{status.value}: {known['message'] or status.message}"),
         ("objective", "objective", format_value(known["objective"], 10)),
         ("dual bound", "dual_bound", format_value(known["dual_bound"], 10) + kind),
         ("gap", "gap", gap),
-        ("infeasibility", "infeasibility", _relative_text(known, "infeasibility", "violation", "feasibility_scale")),
+        ("infeasibility", "infeasibility", infeasibility),
         ("tracker error", "tracker_error", format_value(known["tracker_error"], 3)),
         ("method", "method", f"{known['method']}, {steps}" if known["method"] else steps),
         ("oracle calls", "oracle_calls", f"{known['oracle_calls']} ({known['matvecs']} matrix-vector products)"),
