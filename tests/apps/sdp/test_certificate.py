@@ -175,3 +175,15 @@ def test_loose_inequalities_excuse_no_violation_of_the_equations(loose):
     assert empty.feasibility_scale == pytest.approx(certify(plain, known, accuracy=1e-6).feasibility_scale)
     moved = certify(program, result.dual, 1.1 * (factor @ factor.T), accuracy=1e-3)
     assert not moved.status.success
+
+
+@pytest.mark.parametrize("method", ["factored", "interior", "splitting"])
+@pytest.mark.parametrize("matrix", [np.eye(4), np.diag([1.0, 1.0, 0.0, 0.0]), np.diag([100.0, 100.0, 100.0, 1000.0])])
+def test_a_gap_has_one_scale_where_the_optimal_value_is_zero(method, matrix):
+    """However the trace of X is bounded: a result that is solved is certified as well."""
+    program = SDP.from_matrices(np.diag([0.0, 1.0, 2.0, 3.0]), [matrix], [1.0], "<=" if matrix[0, 0] > 1.0 else "=")
+    result = program.solve(1e-6, method)
+    checked = certify(program, result)
+    assert result.status is checked.status is Status.SOLVED
+    assert result.gap_scale == checked.gap_scale
+    assert result.gap == pytest.approx(checked.gap, rel=1e-2, abs=1e-9)

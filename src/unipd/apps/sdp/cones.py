@@ -352,20 +352,20 @@ class ConicProblem(Problem):
         """That of the program."""
         return self.data.least_scale
 
-
-class UnlimitedProblem(ConicProblem):
-    """The template of a program whose X is bounded for form's sake only: gaps are not relative to that bound."""
-
-    def truncate(self, size: float) -> Problem:
-        """Return the problem for X up to a size."""
-        return ConicProblem(self.data, size, self.maximise, self.constant)
-
     def scale(self, objective: float) -> float:
         """Return max(|objective|, 1e-4 times the size of f at the least X that b requires)."""
         return measure_gap_scale(self.data, objective)
 
 
+class UnlimitedProblem(ConicProblem):
+    """The template of a program whose X is bounded for form's sake only."""
+
+    def truncate(self, size: float) -> Problem:
+        """Return the problem for X up to a size."""
+        return ConicProblem(self.data, size, self.maximise, self.constant)
+
+
 def measure_gap_scale(data: SdpData, objective: float) -> float:
-    """Return what the gap of a program is relative to where nothing bounds X."""
+    """Return what the gap of a program is relative to: no bound on X matters."""
     natural = data.least_scale * float(np.linalg.norm(data.cost.value)) or 1.0
     return max(abs(objective), ZERO_OBJECTIVE * natural)

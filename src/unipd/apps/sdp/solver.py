@@ -23,6 +23,7 @@ from unipd.apps.sdp.cones import (
     choose_size,
     has_dense_blocks,
     make_admissible,
+    measure_gap_scale,
 )
 from unipd.apps.sdp.data import PSD, SdpData, TraceBound, measure_size, split_blocks
 from unipd.apps.sdp.formulation import Analysis, WarmStart, analyse, find_binary_lifting, list_equations
@@ -376,7 +377,7 @@ class Solver:
             x, dual, trace = None if x is None else lifting.point(x), lifting.dual(data, dual), lifting.trace(data.size)
         kind, condition = trace.condition(kind)
         point = measure_point(data, x)
-        violation = data.relative_norm(point.violation)
+        violation, scale = data.relative_norm(point.violation), measure_gap_scale(data, point.objective)
         final = replace(
             result,
             x=x,
@@ -384,7 +385,7 @@ class Solver:
             dual=dual,
             objective=sign * point.objective + program.constant,
             dual_bound=sign * bound + program.constant,
-            gap=problem.relative_gap(point.objective, bound),
+            gap=ratio(point.objective - bound, scale) if math.isfinite(point.objective) else math.inf,
             bound_kind=kind,
             infeasibility=violation / data.feasibility_scale(point.image),
             violation=violation,
@@ -395,7 +396,7 @@ class Solver:
             facts=replace(
                 problem_facts(result),
                 maximise=program.maximise,
-                scale=problem.scale(point.objective),
+                scale=scale,
                 feasibility_scale=data.feasibility_scale(point.image),
             ),
             state=result.state if result.method in (InteriorPoint.name, Splitting.name) else None,
