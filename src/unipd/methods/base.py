@@ -236,6 +236,8 @@ ORACLE_SHARE = 0.1
 FAR_FROM_FEASIBLE = 1e-2
 """Relative infeasibility above which a bound is not worth an oracle call: the multipliers are still far off."""
 _INFEASIBILITY_MARGIN = 1e-6
+"""Share of the size of f by which a bound must exceed the maximum of f: more than it rounds to, even in single
+precision, and little beside what it reaches along a separating ray, where it grows without limit."""
 
 
 S = TypeVar("S", bound="State")

@@ -33,7 +33,8 @@ from unipd.trackers import Fixed
 GROWTH = 8.0
 """Growth of t from one iteration to the next."""
 NEWTON_STEPS, DECREMENT = 30, 0.3
-"""Newton steps of an iteration end at this Newton decrement, well within the region of quadratic convergence."""
+"""Most Newton steps of an iteration, and the Newton decrement at which they end, well within the region of quadratic
+convergence; the limit is for steps that rounding keeps from it."""
 START_NORM = 0.5
 """||A^* mu|| after the first Newton step."""
 NEGLIGIBLE = 1e-14
@@ -213,24 +214,24 @@ class Centring:
         outer[:count], inner[:count] = 1.0 / gaps, 1.0 / gaps
         across = np.zeros((outer.size, inner.size))
         np.fill_diagonal(across, values / gaps)
-        turned = left.T @ self.rows @ right.T  # in the singular bases P, S and Q are diagonal
-        flat = turned.reshape(turned.shape[0], -1)
-        curved = self._curve(turned, outer, inner, across).reshape(flat.shape)
-        hessian = flat @ curved.T
+        rows = left.T @ self.rows @ right.T  # in the singular bases P, S and Q are diagonal
+        flat = rows.reshape(rows.shape[0], -1)
+        products = self._multiply(rows, outer, inner, across).reshape(flat.shape)
+        hessian = flat @ products.T
         gradient = flat @ (2.0 * across).reshape(-1) - self.path * self.target
         hessian[np.diag_indices_from(hessian)] += RIDGE * float(np.diagonal(hessian).max())
         step = -factor_definite(hessian)(gradient)
-        point = (2.0 * across + (step @ curved).reshape(across.shape)) / self.path
+        point = (2.0 * across + (step @ products).reshape(across.shape)) / self.path
         decrement = math.sqrt(max(0.0, -float(gradient @ step)))
         return NewtonStep(step, decrement, left @ point @ right)
 
     @staticmethod
-    def _curve(turned: FloatArray, outer: FloatArray, inner: FloatArray, across: FloatArray) -> FloatArray:
+    def _multiply(matrices: FloatArray, outer: FloatArray, inner: FloatArray, across: FloatArray) -> FloatArray:
         """Return 2 (P D S + Q D^T Q) for matrices D in the singular bases."""
         count = min(outer.size, inner.size)
         diagonal = np.diagonal(across)
-        out = outer[:, None] * turned * inner
-        square = turned[:, :count, :count]
+        out = outer[:, None] * matrices * inner
+        square = matrices[:, :count, :count]
         out[:, :count, :count] += diagonal[:, None] * square.transpose(0, 2, 1) * diagonal
         return 2.0 * out
 

@@ -424,6 +424,7 @@ _EXACT_SHARE = 0.9
 _PATIENCE = 40
 """Null steps after which M is doubled."""
 _ROUNDING = 1e-14
+"""Share of the scale of gaps below which a predicted decrease is rounding: some 45 units in double precision."""
 
 
 def prox_factor(

@@ -30,7 +30,9 @@ from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem
 
 NEWTON_STEPS = 20
+"""Newton steps after which a master is left as it is: tau was too large, and shrinks for the next."""
 _ROUNDING = 1e-13
+"""Predicted decreases below this share of S are rounding: some 450 units in double precision."""
 _NEARLY = 30.0
 """Where rounding ends the steps, a residual of this many tolerances counts as solved."""
 _RESIDUAL_SHARE = 0.2

@@ -26,7 +26,9 @@ from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem
 
 _NEWTON_STEPS = 50
+"""Cap on the Newton steps, which convergence ends: a decrease that is predicted to be small, or to be rounding."""
 _ROUNDING = 1e-13
+"""Relative size of what rounds in the value, a sum over atoms and rows: some 450 units in double precision."""
 _LAST_SHARE = 0.05
 """A Newton step that predicts less than this share of the decrease so far is the last one."""
 _TOLERANCE = 1e-14

@@ -236,7 +236,7 @@ class Bundle:
         gram = self.gram if size <= FEW_ATOMS or not self.by_block else None
         if gram is not None:
             gram = _border(gram, columns.matrix[:, self.blocks.size :].T @ columns.matrix)
-        grown = replace(
+        bundle = replace(
             self,
             blocks=np.append(self.blocks, np.array([entry.block for entry in entries], np.intp)),
             atoms=(*self.atoms, *fresh),
@@ -248,15 +248,15 @@ class Bundle:
             quadratic_gram=self._border_quadratic(fresh),
             is_solved=True,
         )
-        return grown.select(np.argsort(grown.blocks, kind="stable")) if self.by_block else grown
+        return bundle.select(np.argsort(bundle.blocks, kind="stable")) if self.by_block else bundle
 
     def _border_quadratic(self, fresh: tuple[Any, ...]) -> FloatArray | None:
         """Return <x_i, D x_j> with more atoms."""
         if self.diagonal is None or self.quadratic_gram is None:
             return None
-        turned = [self.diagonal * atom for atom in fresh]
+        products = [self.diagonal * atom for atom in fresh]
         others = self.atoms + fresh
-        return _border(self.quadratic_gram, np.array([[np.vdot(x, y).real for x in others] for y in turned]))
+        return _border(self.quadratic_gram, np.array([[np.vdot(x, y).real for x in others] for y in products]))
 
     def select(self, places: IntArray) -> Bundle:
         """Return the bundle of the atoms at these places."""
@@ -430,8 +430,8 @@ def known_atoms(problem: Problem, found: Sequence[Any]) -> list[KnownAtom]:
             if isinstance(columns, np.ndarray):
                 starts = np.cumsum([0, *(atom.indices.size for atom in found[:-1])])
                 parts = columns * np.concatenate([atom.values for atom in found])
-                joined = np.add.reduceat(parts, starts, axis=1).T.astype(problem.dtype, order="C", copy=False)
-                images = [image.reshape(problem.dual_shape) for image in joined]
+                sums = np.add.reduceat(parts, starts, axis=1).T.astype(problem.dtype, order="C", copy=False)
+                images = [image.reshape(problem.dual_shape) for image in sums]
     if images is None:
         images = [image_of(problem, atom) for atom in found]
     with oracle_errors:

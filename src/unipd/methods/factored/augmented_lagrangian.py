@@ -43,6 +43,8 @@ ROUNDING = 45.0
 LONGEST_DIRECTION = 1e6
 """A direction longer than this multiple of the factor comes from pairs that are rounding error."""
 _LEAST_CURVATURE = 1e-12
+"""Pairs whose <step, change> is at most this multiple of ||change||^2 are left out: where it is not positive, or is no
+more than rounding, the inverse Hessian would not remain positive definite."""
 _DOUBLES = (np.dtype(np.float64), np.dtype(np.complex128))
 
 

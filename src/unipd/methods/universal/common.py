@@ -58,8 +58,9 @@ _SMALLEST_STEP = 1e-300
 """Smallest step that counts as nonzero."""
 _HEADROOM = 1e8
 """Headroom between the first 1 / M and the largest floating-point number: M may still decrease."""
-_MAX_PROBES = 10
-_PROBE_FACTOR = 16.0
+_MAX_PROBES, _PROBE_FACTOR = 10, 16.0
+"""Most probes of M_{-1}, and the factor by which M falls from one to the next: ten oracle calls cover a factor of
+1e12, below an M whose step would decrease G by the size of the objective."""
 
 
 @dataclass(frozen=True)
