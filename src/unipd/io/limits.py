@@ -18,6 +18,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util.files import open_to_read
+from unipd._util.printing import clean_line
 from unipd.errors import FileFormatError, UnipdError
 from unipd.memory import require_room, size_text
 
@@ -33,6 +34,8 @@ _RESERVE = 1 << 26
 """Memory that must be left for the objects of the next bytes (64 MiB): up to 64 times as many bytes as their text."""
 _UNMEASURED = 1 << 31
 """Default limit where the file does not tell the length of its text (2 GiB)."""
+_LONGEST_REASON = 200
+"""Characters of what NumPy or zipfile says of a damaged archive: they may quote much of it."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +231,7 @@ def read_arrays(path: str | os.PathLike[str], limits: Limits | None = None) -> d
         except UnipdError:
             raise
         except Exception as error:  # NumPy and zipfile have many kinds
-            raise DamagedArchive(str(error) or type(error).__name__) from error
+            raise DamagedArchive(clean_line(str(error) or type(error).__name__)[:_LONGEST_REASON]) from error
 
 
 def _check_member(name: str, part: Any) -> None:
