@@ -1,5 +1,7 @@
 """Comparisons of several methods."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -113,4 +115,8 @@ def test_one_scale_serves_all_methods_of_a_table() -> None:
     least = min(result.feasibility_scale for result in (far, near))
     assert head[5] == f"infeasibility / {least:.4g}"
     assert float(rows[0][5]) == pytest.approx(far.violation / least, rel=0.05)
+    unknown = dataclasses.replace(far, problem=None, facts=None)
+    head, first, _ = comparison_rows({"a": unknown, "b": near})
+    assert head[5] == "infeasibility"  # each relative to its own scale
+    assert float(first[5]) == pytest.approx(far.infeasibility, rel=0.05)
     assert comparison_rows(outcome.results)[0][4] == f"gap / {common_scale(outcome.results):.4g}"

@@ -137,22 +137,23 @@ def comparison_rows(results: Mapping[str, Result], scale: float | None = None) -
     """Return the table of several results of one problem by name: a head, and a row of figures for each.
 
     All gaps are relative to one scale, by default :func:`common_scale`, and all infeasibilities to the smallest that
-    one of the results has; the head shows both.
+    one of the results has (each to its own where one is not known); the head shows both.
 
     >>> import unipd
     >>> comparison_rows({"auto": Result(unipd.Status.STOPPED, objective=2.0, dual_bound=1.5)})[1][:5]
     ('auto', 'stopped', '2', '1.5', '0.25')
     """
     gap_scale = scale or common_scale(results)
-    distances = [(result.infeasibility, result.feasibility_scale or 1.0) for result in results.values()]
-    least = min(size for _, size in distances)
-    names = ("objective", "dual bound", f"gap / {gap_scale:.4g}", f"infeasibility / {least:.4g}")
+    sizes = [result.feasibility_scale for result in results.values()]
+    least = min((size or 0.0 for size in sizes), default=0.0)  # 0 where one is not known
+    relative = f"infeasibility / {least:.4g}" if least else "infeasibility"
+    names = ("objective", "dual bound", f"gap / {gap_scale:.4g}", relative)
     rows: list[tuple[str, ...]] = [("method", "status", *names, *(name.replace("_", " ") for name in _WORK))]
-    for (name, result), (infeasibility, size) in zip(results.items(), distances, strict=True):
+    for (name, result), size in zip(results.items(), sizes, strict=True):
         known = result.summary()
         values = (
             (known["objective"], known["dual_bound"]),
-            (known["absolute_gap"] / gap_scale, infeasibility * size / least),
+            (known["absolute_gap"] / gap_scale, result.infeasibility * (size / least if size and least else 1.0)),
         )
         texts = (format_value(value, digits) for pair, digits in zip(values, (9, 2), strict=True) for value in pair)
         work = (format_value(known[key], digits) for key, digits in _WORK.items())
