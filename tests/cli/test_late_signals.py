@@ -8,10 +8,10 @@ import numba
 import numpy as np
 import pytest
 
+from unipd._util import context
 from unipd.apps.graphs.maxcut import _LocalSearch
 from unipd.cli.commands import tomography
 from unipd.io import load
-from unipd.run import interruption
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def interrupt_search(monkeypatch, name, call):
     def search_and_interrupt(*arguments):
         found.append(original(*arguments))
         if len(found) == call:
-            interruption.request.pending = True
+            context.request.pending = True
         return found[-1]
 
     monkeypatch.setattr(_LocalSearch, name, search_and_interrupt)
@@ -60,7 +60,7 @@ def test_a_bootstrap_keeps_the_replicates_that_are_done(invoke, tmp_path, monkey
         def note(count, total):
             noted.append(count)
             if count == done:
-                interruption.request.pending = True
+                context.request.pending = True
 
         note(0, 50)
         yield note

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Generator, Sequence
 
-from unipd._util.interrupts import resend_lost_interrupts
+from unipd._util.context import resend_lost_interrupts
 from unipd._util.printing import LostStream, print_to_stderr
 from unipd.cluster.environment import processes
 

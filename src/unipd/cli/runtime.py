@@ -202,9 +202,9 @@ def run_environment(options: Any) -> Generator[None]:
     for name, value in {"--resume": options.resume, "--every": options.every}.items():
         if value and options.checkpoint is None:
             raise InvalidInput(name, "--checkpoint FILE with this option", "none")
+    from unipd._util.context import stop_on_signals
     from unipd.memory import limited_memory
     from unipd.run import Checkpoint, CheckpointWarning
-    from unipd.run.interruption import stop_on_signals
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(limited_memory(parse_size(options.memory_limit)))

@@ -2,7 +2,7 @@
 
 Read loop (``iterate`` is the loop, ``solve`` consumes it), termination (the one place where "solved", "infeasible" and
 "stalled" are decided, with stopping, consistency and infeasibility), result and history (what is returned), then
-checkpoint/, progress and interruption; polish and compare work on finished runs.
+checkpoint/ and progress; polish and compare work on finished runs.
 """
 
 from unipd._util.lazy import lazy_exports

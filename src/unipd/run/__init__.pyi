@@ -25,8 +25,8 @@ from unipd.run.compare import comparison_rows
 from unipd.run.history import Incumbent
 from unipd.run.infeasibility import is_separating
 from unipd.run.infeasibility import nearest_ray
-from unipd.run.interruption import request
-from unipd.run.interruption import stop_on_signals
+from unipd._util.context import request
+from unipd._util.context import stop_on_signals
 from unipd.run.loop import Run
 from unipd.run.polish import merge_light_atoms
 from unipd.run.progress import Heartbeat

@@ -19,7 +19,16 @@ from unipd import dual as dual_function
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.arrays import inner
-from unipd._util.context import change_context, current_communicator, current_context
+from unipd._util.context import (
+    TimeLimitReached,
+    abort_iteration_when,
+    change_context,
+    current_communicator,
+    current_context,
+    is_stop_requested,
+    may_raise_here,
+    request,
+)
 from unipd.atoms import Blocks, combination, dense, inner_product, scale_atom
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle
 from unipd.memory import as_tracker, peak_memory, require_room_for_run, tracker_name
@@ -31,13 +40,6 @@ from unipd.run.checkpoint.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every,
 from unipd.run.consistency import revise_bound, verify_recorded_bounds
 from unipd.run.history import History, Incumbent, IterationInfo
 from unipd.run.infeasibility import unbounded_result
-from unipd.run.interruption import (
-    TimeLimitReached,
-    abort_iteration_when,
-    is_stop_requested,
-    may_raise_here,
-    request,
-)
 from unipd.run.progress import Show, open_observers
 from unipd.run.result import Result, certificate_figures
 from unipd.run.stopping import StopFunction, StoppingRule, as_rule

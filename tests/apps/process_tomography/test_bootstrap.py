@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from unipd._util import context
 from unipd.apps.process_tomography import (
     ProcessTomography,
     all_preparations,
@@ -12,7 +13,6 @@ from unipd.apps.process_tomography import (
     simulate_process,
 )
 from unipd.errors import InvalidInput
-from unipd.run import interruption
 
 
 def fidelity(channel):
@@ -68,11 +68,11 @@ def test_expectation_values_need_errors():
 
 def test_a_requested_stop_ends_the_replicates():
     estimate = ProcessTomography().fit_counts(simulate_process("h", shots=100))
-    interruption.request.pending = True
+    context.request.pending = True
     try:
         errors = estimate.bootstrap(5)
     finally:
-        interruption.request.pending = False
+        context.request.pending = False
     assert errors.channels == ()
     with pytest.raises(InvalidInput, match="at least two replicates"):
         errors.interval(fidelity)

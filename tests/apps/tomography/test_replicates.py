@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from unipd import Checkpoint
+from unipd._util import context
 from unipd.apps.tomography import (
     Noise,
     PauliTomography,
@@ -17,7 +18,6 @@ from unipd.apps.tomography import (
     simulate_counts,
 )
 from unipd.errors import FileFormatError
-from unipd.run import interruption
 from unipd.run.checkpoint import CheckpointWarning
 
 NUMBER = 5
@@ -67,8 +67,8 @@ def same(one, two):
 @pytest.fixture
 def ending(monkeypatch):
     """Return a progress callback that requests a stop after three replicates."""
-    requested = interruption.StopRequest()
-    monkeypatch.setattr(interruption, "request", requested)
+    requested = context.StopRequest()
+    monkeypatch.setattr(context, "request", requested)
     return lambda done, total: setattr(requested, "pending", done == 3)
 
 
@@ -79,7 +79,7 @@ def test_replicates_that_are_done_are_not_drawn_again(path, refits, ending, make
     alone = make().bootstrap(NUMBER, **options)
     assert bootstrap_with_checkpoint(path, make, progress=ending, **options).replicates == 3
     assert [len(rows) for rows in read_replicates(path).values()] == [3]
-    interruption.request.pending = False
+    context.request.pending = False
     refits.clear()
     seen = []
     same(bootstrap_with_checkpoint(path, make, progress=lambda *pair: seen.append(pair), **options), alone)

@@ -19,7 +19,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.arrays import norm
-from unipd._util.context import current_communicator
+from unipd._util.context import current_communicator, is_stop_requested
 from unipd._util.printing import print_to_stderr
 from unipd.apps.completion.fitted_model import clip_range, predict_pairs
 from unipd.apps.completion.problem import (
@@ -37,7 +37,7 @@ from unipd.apps.completion.ratings import Index, IndexedRatings
 from unipd.atoms import Blocks, LowRank
 from unipd.methods.factored.factored import Factored, first_scales
 from unipd.problem import Problem
-from unipd.run import History, MaxIterations, MaxSeconds, Result, interruption, solve
+from unipd.run import History, MaxIterations, MaxSeconds, Result, solve
 from unipd.run.history import COLUMNS
 from unipd.spectral import RESIDUAL, RIGOROUS
 from unipd.status import Status
@@ -570,7 +570,7 @@ class _RadiusSearch:
         return [trial.error for trial in self.trials]
 
     def may_continue(self) -> bool:
-        return len(self.trials) < MOST_TRIALS and not self.cut and not interruption.is_stop_requested()
+        return len(self.trials) < MOST_TRIALS and not self.cut and not is_stop_requested()
 
     def refined_radius(self) -> float | None:
         """Return another radius near the best one if the neighbours' errors differ much, else None."""
@@ -614,7 +614,7 @@ class _RadiusSearch:
         result = solve_completion(completion, radius, replace(self._options, seconds=remaining), start)
         figures = result.summary()
         self.work = {name: spent + figures[name] for name, spent in self.work.items()}
-        if result.status is Status.INTERRUPTED and not interruption.is_stop_requested():
+        if result.status is Status.INTERRUPTED and not is_stop_requested():
             raise KeyboardInterrupt
         if result.status is Status.TIME_LIMIT:
             return None

@@ -11,6 +11,7 @@ import numpy as np
 
 from unipd._typing import Array, IntArray
 from unipd._util import validate
+from unipd._util.context import is_stop_requested
 from unipd._util.printing import ReprMixin
 from unipd._util.threads import available_threads, run_chunks
 from unipd.apps.sdp import SDP, SdpData
@@ -18,7 +19,7 @@ from unipd.errors import InvalidInput
 from unipd.io import Graph
 from unipd.io.graphs import as_graph
 from unipd.maps.sdp import Entries
-from unipd.run import Result, downgrade, interruption
+from unipd.run import Result, downgrade
 from unipd.status import Status
 
 BATCH = 64
@@ -90,8 +91,8 @@ def best_cut(
 
     Every rounded cut is improved by single flips. Rounds of simulated annealing start from the best cut; it then takes
     over every connected group of nodes whose sides another run has chosen better, so it never becomes worse. Runs are
-    divided among Numba's number of threads; the result does not depend on it. After an interruption
-    (:mod:`unipd.run.interruption`) the best cut so far is returned.
+    divided among Numba's number of threads; the result does not depend on it. After Ctrl-C
+    the best cut so far is returned.
 
     Parameters
     ----------
@@ -133,13 +134,13 @@ def best_cut(
     pool: list[Cut] = []
     for cuts in hyperplane_cuts(rows, count, seed):
         pool = _best_distinct(pool + _in_parallel(search.climb, [(cut,) for cut in cuts.T]))
-        if interruption.is_stop_requested():
+        if is_stop_requested():
             break
     best = search.combine(pool) if work > 0.0 else pool[0]
     starts = [pool[chain % len(pool)][1] for chain in range(CHAINS)]
     rounds, sweeps = plan_annealing(graph.nodes, work)
     for number in range(rounds):
-        if interruption.is_stop_requested():
+        if is_stop_requested():
             break
         hot = [FIRST_HOT] * CHAINS if number == 0 else HOT
         runs = [(side, hot[k], sweeps, [seed, ANNEALING_STREAM, number, k]) for k, side in enumerate(starts)]
@@ -175,7 +176,7 @@ def _in_parallel(search: Callable[..., Cut], arguments: list[tuple[Any, ...]]) -
     cuts: list[Cut | None] = [None] * len(arguments)
 
     def run(index: int) -> None:
-        if index == 0 or not interruption.is_stop_requested():
+        if index == 0 or not is_stop_requested():
             cuts[index] = search(*arguments[index])
 
     run_chunks(run, len(arguments), available_threads(None))
@@ -379,7 +380,7 @@ def maxcut(
     if result.status is Status.INTERRUPTED:
         effort = 0.0  # after an interruption no long search
     sides = best_cut(content, result.x.left, hyperplanes=hyperplanes, effort=effort, seed=seed)
-    if interruption.is_stop_requested():  # perhaps during the rounding
+    if is_stop_requested():  # perhaps during the rounding
         result = downgrade(result, Status.INTERRUPTED)
     value, bound = cut_value(content, sides), result.dual_bound
     figures: dict[str, Any] = {"cut_value": value, "sdp_bound": bound, "ratio": cut_ratio(value, bound), "sides": sides}

@@ -11,6 +11,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.context import is_stop_requested
 from unipd._util.printing import ReprMixin
 from unipd.apps.process_tomography.channel import QuantumChannel, as_channel
 from unipd.apps.process_tomography.data import ProcessData, ancilla_data, counts_data, expectation_data
@@ -24,7 +25,7 @@ from unipd.errors import InvalidInput, UnipdError
 from unipd.maps import Stacked
 from unipd.maps.channel import ChannelMeasurements, PartialTrace, pack, unpack_channel
 from unipd.problem import Problem
-from unipd.run import IterationInfo, Result, StoppingRule, interruption, solve
+from unipd.run import IterationInfo, Result, StoppingRule, solve
 from unipd.sharp import Spectrahedron
 from unipd.sharp.spectral.factors import random_block
 from unipd.status import Status
@@ -311,7 +312,7 @@ class ProcessTomography:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what they say about the data was said at the fit
             for _ in range(number):
-                if interruption.is_stop_requested():
+                if is_stop_requested():
                     break
                 channels.append(again.fit_data(resample(self.data_, self.channel_, rng)).channel_)
         return ChannelBootstrap(tuple(channels), self.channel_)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.context import raise_on_signals
 from unipd.apps.sdp.cones import (
     ConicProblem,
     Proof,
@@ -45,7 +46,6 @@ from unipd.errors import InvalidInput
 from unipd.methods import METHODS
 from unipd.problem import Problem, ratio
 from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, recheck, solve
-from unipd.run.interruption import raise_on_signals
 from unipd.run.result import problem_facts
 from unipd.run.stopping import RemainingBudget
 from unipd.spectral import norm_bound

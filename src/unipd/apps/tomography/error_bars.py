@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.context import bind_process_context, current_communicator, current_context
+from unipd._util.context import bind_process_context, current_communicator, current_context, is_stop_requested
 from unipd._util.printing import ReprMixin
 from unipd._version import __version__
 from unipd.apps.tomography.confidence import is_identified, is_measured, is_target_measured, repeat_fit, state_range
@@ -27,7 +27,6 @@ from unipd.apps.tomography.measurements import as_pauli_sum
 from unipd.apps.tomography.model import Fit
 from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.run import interruption
 from unipd.run.checkpoint import CheckpointWarning
 from unipd.run.checkpoint.file import read_checkpoint, remove_leftovers, unusable, write_checkpoint
 from unipd.run.checkpoint.fingerprint import digest_of
@@ -360,10 +359,10 @@ def bootstrap(
 
     def replicate(index: int) -> Array | None:
         """Return a factor of the state; None when a stop is requested, which may have cut the fit short."""
-        if interruption.is_stop_requested():
+        if is_stop_requested():
             return None
         state = repeat_fit(fit, np.random.default_rng(streams[index]), resample).state
-        return None if interruption.is_stop_requested() else state.eigenvectors * np.sqrt(state.eigenvalues)
+        return None if is_stop_requested() else state.eigenvectors * np.sqrt(state.eigenvalues)
 
     done = _Replicates(fit.refit_settings, fit.counts, fit.state, fit.fitted, fit.data, resample, seed)
     factors = done.complete(number, replicate, workers, progress)
@@ -428,7 +427,7 @@ class _Replicates:
             with ThreadPoolExecutor(threads if current_communicator().size == 1 else 1) as pool:
                 rows = pool.map(bind_process_context(draw), missing)
                 for number, row in zip(missing, rows, strict=True):
-                    if row is None or interruption.is_stop_requested():
+                    if row is None or is_stop_requested():
                         break
                     self._rows[number], done = row, done + 1
                     self._unwritten += 1
