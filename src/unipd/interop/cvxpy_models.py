@@ -7,7 +7,6 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,9 @@ import scipy.sparse as sp
 
 from unipd import couplings, maps, sharp
 from unipd._typing import Array
+from unipd._util.lazy import import_extra
 from unipd.atoms import apply
-from unipd.errors import InvalidInput, MissingExtra
+from unipd.errors import InvalidInput
 from unipd.problem import Problem
 from unipd.protocols import LinearMap
 
@@ -36,10 +36,7 @@ class SetModel:
 
 def cp() -> Any:
     """Return the module cvxpy."""
-    try:
-        return import_module("cvxpy")
-    except ImportError as error:
-        raise MissingExtra("cvxpy", "cvxpy", "a CVXPY model") from error
+    return import_extra("cvxpy", "cvxpy", "a CVXPY model")
 
 
 def flatten(expression: Any) -> Any:

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray
+from unipd._util.lazy import import_extra
 from unipd.apps.process_tomography import ProcessTomography, prepared_state
 from unipd.apps.process_tomography.data import MINIMAL, basis_effects, tabulate_process
 from unipd.apps.tomography import BasisCounts, PauliTomography, as_state
 from unipd.apps.tomography.fit import DEPOLARIZE_QUBITS
 from unipd.apps.tomography.objectives import has_few_outcomes
-from unipd.errors import FileFormatError, InvalidInput, MissingExtra
+from unipd.errors import FileFormatError, InvalidInput
 from unipd.maps.pauli import Measurement, measure_basis, pauli_coefficients
 
 if TYPE_CHECKING:
@@ -48,10 +49,7 @@ def to_qiskit(state: QuantumState, *, max_qubits: int = 12) -> Any:
     max_qubits
         A density matrix of more qubits is refused.
     """
-    try:
-        information: Any = import_module("qiskit.quantum_info")
-    except ImportError as error:
-        raise MissingExtra("qiskit", "quantum", "a Qiskit object") from error
+    information = import_extra("qiskit.quantum_info", "quantum", "a Qiskit object")
     if state.rank == 1:
         return information.Statevector(state.eigenvectors[:, 0].copy())
     return information.DensityMatrix(state.density_matrix(max_qubits=max_qubits))
@@ -62,10 +60,7 @@ def read_circuit(path: str | os.PathLike[str]) -> Any:
 
     The file is QPY (its first circuit) or, with the ending .qasm, OpenQASM 2 or 3 (which needs qiskit-qasm3-import).
     """
-    try:
-        qiskit: Any = import_module("qiskit")
-    except ImportError as error:
-        raise MissingExtra("qiskit", "quantum", "a circuit") from error
+    qiskit = import_extra("qiskit", "quantum", "a circuit")
     content, is_text = Path(path).read_bytes(), Path(path).suffix.lower() == ".qasm"
     try:
         if not is_text:

@@ -17,8 +17,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from unipd._typing import Array, FloatArray
+from unipd._util.lazy import import_extra
 from unipd._util.printing import clean_line
-from unipd.errors import FileFormatError, InvalidInput, MissingExtra, UnipdError
+from unipd.errors import FileFormatError, InvalidInput, UnipdError
 from unipd.io.columns import (
     LARGEST_ID,
     ROLES,
@@ -319,10 +320,7 @@ def read_ratings(
 
 
 def _read_parquet(path: Path, given: Mapping[str, str] | None) -> tuple[Array, Array, FloatArray]:
-    try:
-        import pyarrow.parquet as parquet  # pyright: ignore[reportMissingImports]
-    except ImportError as error:
-        raise MissingExtra("pyarrow", "data", "a parquet file") from error
+    parquet = import_extra("pyarrow.parquet", "data", "a parquet file")
     with open(path, "rb") as stream:
         try:
             table = _read_table(parquet.ParquetFile(stream, pre_buffer=False), str(path))

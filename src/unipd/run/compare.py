@@ -11,8 +11,9 @@ import numpy as np
 
 from unipd._typing import FloatArray
 from unipd._util import validate
+from unipd._util.lazy import import_extra
 from unipd._util.printing import format_value, html_table, plain_table
-from unipd.errors import InvalidInput, MissingExtra, UnipdError
+from unipd.errors import InvalidInput, UnipdError
 from unipd.methods import Method
 from unipd.problem import Problem
 from unipd.run.checkpoint import Checkpoint
@@ -86,10 +87,7 @@ class Comparison(Mapping[str, Result]):
 
     def to_dataframe(self) -> Any:
         """Return the histories of all methods as one pandas DataFrame, with columns "method" and "residual"."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtra("pandas", "data", "a DataFrame") from error
+        pd = import_extra("pandas", "data", "a DataFrame")
         frames = [
             pd.DataFrame(result.history.table, columns=list(COLUMNS)).assign(method=name, residual=self.residual(name))
             for name, result in self.results.items()

@@ -12,7 +12,7 @@ import numpy as np
 from unipd import theory
 from unipd._typing import FloatArray
 from unipd._util import validate
-from unipd.errors import MissingExtra
+from unipd._util.lazy import import_extra
 from unipd.methods import Certificate, State
 from unipd.methods.base import Measures, fast_replace, merit
 from unipd.problem import Problem
@@ -140,10 +140,7 @@ class History:
 
     def to_dataframe(self) -> Any:
         """Return the history as a pandas DataFrame, with the running estimate of the Hölder exponent as "nu"."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtra("pandas", "data", "a DataFrame") from error
+        pd = import_extra("pandas", "data", "a DataFrame")
         frame = pd.DataFrame(self.table, columns=list(COLUMNS))
         whole = {name: int for name in _WHOLE if frame[name].notna().all()}  # files of other versions may lack some
         return frame.astype(whole).assign(nu=self["nu"])

@@ -17,8 +17,9 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.lazy import import_extra
 from unipd._util.printing import ReprMixin
-from unipd.errors import InvalidInput, MissingExtra
+from unipd.errors import InvalidInput
 from unipd.maps.pauli import PAULI_MATRICES
 
 NEGLIGIBLE = 1e-9
@@ -257,10 +258,7 @@ class QuantumChannel(ReprMixin):
     def to_qiskit(self, representation: str = "Choi") -> Any:
         """Return the channel as ``Choi``, ``SuperOp``, ``Kraus`` or ``PTM`` of ``qiskit.quantum_info``."""
         validate.choice("representation", representation, REPRESENTATIONS)
-        try:
-            information: Any = import_module("qiskit.quantum_info")
-        except ImportError as error:
-            raise MissingExtra("qiskit", "quantum", "a Qiskit object") from error
+        information = import_extra("qiskit.quantum_info", "quantum", "a Qiskit object")
         choi = information.Choi(self.choi, input_dims=self.inputs, output_dims=self.outputs)
         return choi if representation == "Choi" else getattr(information, representation)(choi)
 

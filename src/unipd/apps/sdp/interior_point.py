@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array
 from unipd._util.arrays import norm
+from unipd._util.lazy import import_extra
 from unipd.apps.sdp.cones import EPS, choose_size, combine_to_identity, make_admissible, measure_margins, move_into_cone
 from unipd.apps.sdp.data import (
     FREE,
@@ -31,7 +32,6 @@ from unipd.apps.sdp.data import (
     split_blocks,
     to_equations,
 )
-from unipd.errors import MissingExtra
 from unipd.methods.base import Certificate, Counts, State, empty_certificate, measure_point
 from unipd.problem import Problem
 from unipd.protocols import Tracker
@@ -51,11 +51,9 @@ SHIFTS = (1e-15, 1e-13, 1e-11)
 
 def load_qics() -> Any:
     """Return the module qics, or raise with the name of the extra that has it."""
-    try:
-        import_module("qics.cones")
-        return import_module("qics")
-    except ImportError as error:
-        raise MissingExtra("qics", "sdp", "a semidefinite program without a bound on the trace") from error
+    purpose = "a semidefinite program without a bound on the trace"
+    import_extra("qics.cones", "sdp", purpose)
+    return import_extra("qics", "sdp", purpose)
 
 
 @contextmanager

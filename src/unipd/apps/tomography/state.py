@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.lazy import import_extra
 from unipd.apps.tomography.measurements import as_pauli_sum, as_paulis, pauli_map
 from unipd.atoms import LowRank
-from unipd.errors import InvalidInput, MemoryForecastError, MissingExtra, UnipdError
+from unipd.errors import InvalidInput, MemoryForecastError, UnipdError
 from unipd.run import Result
 from unipd.trackers.lowrank import compress
 
@@ -188,10 +188,7 @@ class QuantumState:
 
     def to_qutip(self, *, max_qubits: int = DENSE_QUBITS) -> Any:
         """Return QuTiP's ``Qobj``: a ket for a state of rank one, else a density matrix; qubit 0 is its last factor."""
-        try:
-            qutip: Any = import_module("qutip")
-        except ImportError as error:
-            raise MissingExtra("qutip", "qutip", "a QuTiP object") from error
+        qutip = import_extra("qutip", "qutip", "a QuTiP object")
         sizes = [2] * self.qubits
         if self.rank == 1:
             return qutip.Qobj(self.eigenvectors[:, :1].copy(), dims=[sizes, [1] * self.qubits])
