@@ -38,8 +38,8 @@ from unipd.sharp.spectral.factors import Factors as Factors
 from unipd.sharp.spectral.factors import ProductFactors as ProductFactors
 from unipd.sharp.spectral.factors import QuadraticFactors as QuadraticFactors
 from unipd.sharp.spectral.factors import SpectralFactors as SpectralFactors
-from unipd.sharp.spectral.fantope import Fantope as Fantope
-from unipd.sharp.spectral.group_nuclear import GroupNuclearBall as GroupNuclearBall
+from unipd.sharp.spectral.spectrahedron import Fantope as Fantope
+from unipd.sharp.spectral.nuclear import GroupNuclearBall as GroupNuclearBall
 from unipd.sharp.spectral.nuclear import NuclearBall as NuclearBall
 from unipd.sharp.spectral.nuclear import NuclearNormOnBall as NuclearNormOnBall
 from unipd.sharp.spectral.nuclear import NuclearNormSquared as NuclearNormSquared
@@ -47,7 +47,7 @@ from unipd.sharp.spectral.spectrahedron import Spectrahedron as Spectrahedron
 from unipd.sharp.spectral.spectrahedron import TraceBall as TraceBall
 from unipd.sharp.spectral.spectral_ball import SchattenSquared as SchattenSquared
 from unipd.sharp.spectral.spectral_ball import SpectralBall as SpectralBall
-from unipd.sharp.spectral.weighted_nuclear import WeightedNuclearBall as WeightedNuclearBall
+from unipd.sharp.spectral.nuclear import WeightedNuclearBall as WeightedNuclearBall
 from unipd.sharp.base import Counted as Counted
 from unipd.sharp.base_polytope import nearest_point
 from unipd.sharp.norm_ball import euclidean
