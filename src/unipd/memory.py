@@ -17,7 +17,7 @@ from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.problem import Problem
 from unipd.protocols import Adapted, OracleDefaults, Tracker, TrackerDefaults, declares, unwrap
 from unipd.spectral import RIGOROUS, Certification
-from unipd.spectral.certify.rigorous import BLOCK_ENTRIES
+from unipd.spectral.certify import BLOCK_ENTRIES
 from unipd.spectral.operators import is_small
 from unipd.trackers import AtomList, ByBlock, Dense, Fixed, ImageOnly, LowRankTracker, SketchTracker
 from unipd.trackers.atoms import HasAtoms

@@ -25,7 +25,7 @@ from unipd.sharp import (
     Simplex,
     Spectrahedron,
 )
-from unipd.sharp.spectral import LazyDifference, difference, pairing
+from unipd.spectral import LazyDifference, difference, pairing
 
 RNG = np.random.default_rng(3)
 Y, C = RNG.standard_normal((2, 4, 3)) + 1j * RNG.standard_normal((2, 4, 3))

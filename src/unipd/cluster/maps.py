@@ -14,7 +14,7 @@ from unipd._util import validate
 from unipd.cluster.communicator import Ranks, contiguous_bounds
 from unipd.cluster.consistency import Distributed, require_same
 from unipd.errors import InvalidInput
-from unipd.maps.base import Map, MatrixOperator, frobenius_bound
+from unipd.maps.base import Map, frobenius_bound
 from unipd.maps.pauli import DenseOperator, HermitianOperator, PauliMap
 from unipd.maps.pauli.layout import BLOCK_BITS, LONGEST, list_keys, longest_light
 from unipd.maps.pauli.map import pauli_norm_bound
@@ -22,6 +22,7 @@ from unipd.maps.pauli.strings import bit_count
 from unipd.maps.sampling import Sampling
 from unipd.maps.sdp import SdpMap
 from unipd.spectral import SymmetricOperator
+from unipd.spectral.operators import LazyMatrix
 
 
 class DistributedRows(Distributed, Map):
@@ -91,7 +92,7 @@ class DistributedRows(Distributed, Map):
         return self.ranks.allreduce(np.zeros(self.domain, dtype) if own is None else own)
 
 
-class SummedOperator(MatrixOperator):
+class SummedOperator(LazyMatrix):
     """The sum of the ranks' matrices, through its products; a rank without measurements has none.
 
     Where rank r has the nonzero rows of a block of ``heights[r]`` rows, M x is gathered, which is faster.

@@ -180,18 +180,7 @@ def real_dtype(dtype: Any) -> np.dtype[Any]:
     return np.dtype(np.finfo(dtype).dtype)
 
 
-class MatrixOperator(LazyMatrix):
-    """A matrix M through M X and M^* X, with SciPy's operator methods; vectors are blocks of one column."""
-
-    hermitian: Any = False
-    """Whether M = M^* for certain."""
-
-    def toarray(self) -> Array:
-        """Return M as an array: for small sizes and for tests."""
-        return self.matmat(np.eye(self.shape[1], dtype=self.dtype))
-
-
-class OperatorSum(MatrixOperator):
+class OperatorSum(LazyMatrix):
     """The sum of matrices, each an array, a sparse matrix or an operator.
 
     Parameters

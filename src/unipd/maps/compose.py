@@ -16,7 +16,6 @@ from unipd.atoms import Blocks, apply_adjoint
 from unipd.errors import InvalidInput
 from unipd.maps.base import (
     Map,
-    MatrixOperator,
     OperatorSum,
     floating_dtype,
     frobenius_bound,
@@ -26,7 +25,7 @@ from unipd.maps.base import (
     row_norms,
 )
 from unipd.protocols import LinearMap, MapDefaults
-from unipd.spectral.operators import is_hermitian
+from unipd.spectral.operators import LazyMatrix, is_hermitian
 
 
 class _SeveralMaps(Map):
@@ -292,7 +291,7 @@ class TwoSidedMap(Map):
         return TwoSidedOperator(self.map.adjoint(dual), self.left, self.right)
 
 
-class TwoSidedOperator(MatrixOperator):
+class TwoSidedOperator(LazyMatrix):
     """The matrix L^* M R, multiplied from one side to the other and never formed."""
 
     def __init__(self, middle: Any, left: SideFactor, right: SideFactor) -> None:

@@ -16,8 +16,9 @@ from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.maps.base import Map, MatrixOperator, floating_dtype, real_dtype
+from unipd.maps.base import Map, floating_dtype, real_dtype
 from unipd.maps.sampling import SampledMatrix, Sampling
+from unipd.spectral.operators import LazyMatrix
 
 
 class RankOneMeasurements(Map):
@@ -102,7 +103,7 @@ class RankOneMeasurements(Map):
         return scipy.sparse.csr_array((entries[kept], (rows[kept], places[kept])), shape=self.left.shape)
 
 
-class RankOneSum(MatrixOperator):
+class RankOneSum(LazyMatrix):
     """The matrix sum_k lam_k l_k r_k^*: a product costs two products with the arrays of the vectors."""
 
     def __init__(self, measurements: RankOneMeasurements, dual: Array) -> None:
@@ -314,7 +315,7 @@ class CodedDiffraction(Map):
         return _Diffracted(self.codes, np.asarray(dual).reshape(self.codes.shape))
 
 
-class _Diffracted(MatrixOperator):
+class _Diffracted(LazyMatrix):
     """The adjoint of coded diffraction: two FFTs per mask and column."""
 
     hermitian = True

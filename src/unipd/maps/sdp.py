@@ -535,6 +535,8 @@ class Reflection:
 class ReducedOperator(LazyMatrix):
     """Q^T S Q for a symmetric S, formed on request only."""
 
+    hermitian = True
+
     def __init__(self, middle: SymmetricOperator, reflection: Reflection) -> None:
         order = middle.shape[0] - 1
         super().__init__((order, order), middle.dtype)

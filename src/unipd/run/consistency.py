@@ -24,8 +24,8 @@ from unipd.protocols import OracleDefaults, SharpAnswer, declares, is_user_suppl
 from unipd.run.history import dense_bytes
 from unipd.run.infeasibility import is_separating
 from unipd.run.result import remeasure, tracker_error
-from unipd.sharp.spectral.operators import pairing
 from unipd.spectral import CLAIMED, CONDITIONAL, RESIDUAL, RIGOROUS, STATED
+from unipd.spectral.operators import pairing
 from unipd.trackers.atoms import HasAtoms, vertex_key
 
 S = TypeVar("S", bound=State)

@@ -16,7 +16,7 @@ from unipd.atoms import SparsePoint, inner_product
 from unipd.errors import InvalidInput
 from unipd.protocols import OracleDefaults, SharpAnswer, SharpOracle
 from unipd.sharp.base import as_oracle
-from unipd.sharp.spectral.operators import difference, pairing
+from unipd.spectral.operators import difference, pairing
 
 
 class Linear(ReprMixin, OracleDefaults):

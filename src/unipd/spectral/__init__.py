@@ -4,8 +4,8 @@ Linear minimization oracles over sets of matrices need the top of a spectrum. Re
 (which solver, how a run starts), :mod:`~unipd.spectral.krylov` (thick-restart Krylov runs for eigenpairs and singular
 triples, and when they may stop), then :mod:`~unipd.spectral.certify`: Krylov runs give lower bounds, and upper bounds
 with a certificate come from there. :mod:`~unipd.spectral.symmetric` has sparse symmetric matrices with bounds of their
-own. :mod:`~unipd.spectral.results` holds what runs return, :mod:`~unipd.spectral.operators` counts products, and the
-compiled kernels of single-vector runs are in ``kernels``.
+own. :mod:`~unipd.spectral.operators` has matrices known by their products, and the kinds of bounds; the compiled
+kernels of single-vector runs are in ``kernels``.
 """
 
 from unipd._util.lazy import lazy_exports

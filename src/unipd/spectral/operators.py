@@ -1,4 +1,4 @@
-"""Matrices known by their products: counted products, adjoint and Gram matrix, and powers of two.
+"""Matrices known by their products: counted products, Gram matrices, Hermitian parts, differences; kinds of bounds.
 
 A Gram matrix squares the operator, and certified bounds square it again: both are scaled by a power of two, which
 rounds nothing, where squares would leave the range of numbers.
@@ -9,17 +9,56 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import scipy
 
+from unipd import atoms
 from unipd._typing import Array, Shape
 from unipd._util import validate
 from unipd._util.context import notify
+from unipd.atoms import apply, apply_adjoint
 from unipd.errors import InvalidInput, OracleError
 from unipd.protocols import Adapted
+
+RIGOROUS = "rigorous"
+"""Holds always, up to the rounding allowance that is part of it."""
+PROBABILISTIC = "probabilistic"
+"""Holds except with a stated small probability over the random starting vector."""
+RESIDUAL = "residual"
+"""Ritz value plus residual norm: bounds an eigenvalue, and the top one unless the run has missed it."""
+STATED = "stated"
+"""As stated by a user-supplied oracle, map or coupling: holds if these are right, which their answers do not prove."""
+CONDITIONAL = "conditional"
+"""Holds for points up to a size only, a guess or what a user has given, which the constraints do not imply."""
+BOUND_KINDS = (RIGOROUS, PROBABILISTIC, CONDITIONAL, STATED, RESIDUAL)
+"""Kinds of certified error, strongest first; any other counts as weaker."""
+CLAIMED = (RIGOROUS, CONDITIONAL, STATED)
+"""Kinds that claim to hold always, for points of the size of a condition: a point that contradicts such a bound shows
+that a part of the problem is wrong."""
+
+
+def weakest_bound(kinds: Iterable[str]) -> str:
+    """Return the weakest of several kinds of certified error.
+
+    Parameters
+    ----------
+    kinds
+        Kinds of bounds, such as "rigorous".
+
+    See Also
+    --------
+    Certified
+
+    Examples
+    --------
+    >>> weakest_bound(["rigorous", "residual"])
+    'residual'
+    """
+    return max(sorted(kinds), key=lambda kind: BOUND_KINDS.index(kind) if kind in BOUND_KINDS else len(BOUND_KINDS))
+
 
 LARGEST_EXPONENT = 1000
 """Exponents stay within this, so that the power and its inverse are ordinary doubles."""
@@ -120,7 +159,10 @@ def is_hermitian(operator: Any) -> bool:
 
 
 class LazyMatrix(OperatorDefaults, ABC):
-    """Base of matrices known by their products with blocks of columns."""
+    """A matrix M through M X and M^* X, with SciPy's operator methods; vectors are blocks of one column."""
+
+    hermitian: Any = False
+    """Whether M = M^* for certain."""
 
     def __init__(self, shape: Any, dtype: Any) -> None:
         self.shape: tuple[int, int] = tuple(shape)
@@ -141,6 +183,10 @@ class LazyMatrix(OperatorDefaults, ABC):
     def rmatvec(self, x: Array) -> Array:
         """Return M^* x."""
         return self.rmatmat(np.reshape(x, (-1, 1)))[:, 0]
+
+    def toarray(self) -> Array:
+        """Return M as an array: for small sizes and for tests."""
+        return self.matmat(np.eye(self.shape[1], dtype=self.dtype))
 
 
 _ACCEPTED = "a matrix, a SciPy sparse matrix, or an operator with shape, dtype and matvec"
@@ -334,3 +380,165 @@ class Gram:
         if size == 0.0:
             return None
         return 0 if 1.0 / limit < size < limit else exponent_of(size)
+
+
+def norm_bound(operator: Any) -> float | None:
+    """Return an upper bound on the largest singular value without any product, or None when none is at hand.
+
+    Matrices: the smaller of the Frobenius norm and sqrt(||M||_1 ||M||_inf). Operators: their own ``norm_bound()``.
+
+    Parameters
+    ----------
+    operator
+        An array, a sparse matrix, or an operator.
+
+    Raises
+    ------
+    OracleError
+        If the operator's own bound is negative or not finite.
+
+    See Also
+    --------
+    certified_upper
+
+    Examples
+    --------
+    >>> norm_bound(np.array([[1.0, 1.0], [1.0, 1.0]])).__round__(6)
+    2.0
+    """
+    if isinstance(operator, np.ndarray) or scipy.sparse.issparse(operator):
+        return _matrix_norm_bound(operator)
+    bound = as_operator(operator).norm_bound()
+    if bound is not None and not (math.isfinite(bound) and bound >= 0.0):
+        raise OracleError(f"norm_bound() of {type(operator).__name__} returned {bound}")
+    return None if bound is None else float(bound)
+
+
+def _matrix_norm_bound(matrix: Any) -> float:
+    moduli: Any = abs(matrix).astype(np.float64)
+    exponent = exponent_of(float(moduli.max()))
+    moduli = moduli * 2.0**-exponent
+    squares = moduli.multiply(moduli) if scipy.sparse.issparse(moduli) else moduli * moduli
+    norm = math.sqrt(float(squares.sum()))
+    mixed = math.sqrt(float(moduli.sum(axis=0).max()) * float(moduli.sum(axis=1).max()))
+    eps = float(np.finfo(working_dtype(matrix.dtype)).eps)
+    return times_power(min(norm, mixed) * (1.0 + (4.0 + sum(matrix.shape)) * eps), exponent)
+
+
+class HermitianPart(LazyMatrix):
+    """(M + M^*) / 2 of a square operator, never formed: <M, X> is the same for every Hermitian X.
+
+    Examples
+    --------
+    >>> HermitianPart(np.array([[0.0, 2.0], [0.0, 0.0]])).matvec(np.array([1.0, 0.0]))
+    array([0., 1.])
+    """
+
+    hermitian = True
+
+    def __init__(self, operator: Any) -> None:
+        super().__init__(operator.shape, operator.dtype)
+        self.operator = operator
+
+    def matmat(self, block: Array) -> Array:
+        """Return (M X + M^* X) / 2."""
+        return 0.5 * hermitian_twice(self.operator, block)
+
+    def rmatmat(self, block: Array) -> Array:
+        """Return the same."""
+        return self.matmat(block)
+
+    def frobenius(self) -> float:
+        """Return an upper bound on the Frobenius norm, that of M (inf when none is known)."""
+        return float(as_operator(self.operator).frobenius())
+
+
+def hermitian_twice(operator: Any, block: Array) -> Array:
+    """Return (M + M^*) X: twice M X when M is known to be Hermitian.
+
+    >>> hermitian_twice(np.array([[0.0, 2.0], [0.0, 0.0]]), np.eye(2))
+    array([[0., 2.],
+           [2., 0.]])
+    """
+    product = apply(operator, block)
+    if is_hermitian(operator):
+        return 2.0 * product
+    return product + apply_adjoint(operator, block)
+
+
+class LazyDifference(LazyMatrix):
+    """The operator left - right, never formed; either may be an array, a sparse matrix or an operator.
+
+    Examples
+    --------
+    >>> gap = LazyDifference(np.eye(2), np.ones((2, 2)))
+    >>> gap.matvec(np.array([1.0, 2.0])), gap.norm_bound() >= 3.0
+    (array([-2., -1.]), True)
+    """
+
+    def __init__(self, left: Any, right: Any) -> None:
+        super().__init__(left.shape, _joint_dtype(left.dtype, right.dtype))
+        self.left = left
+        self.right = right
+
+    @property
+    def hermitian(self) -> bool:
+        """Whether the difference is Hermitian for certain; a cost on the right is so over Hermitian points."""
+        return is_hermitian(self.left)
+
+    def matmat(self, block: Array) -> Array:
+        """Return (left - right) @ block."""
+        return apply(self.left, block) - apply(self.right, block)
+
+    def rmatmat(self, block: Array) -> Array:
+        """Return (left - right)^* @ block."""
+        return _backwards(self.left, block) - _backwards(self.right, block)
+
+    def __matmul__(self, block: Array) -> Array:
+        return self.matvec(block) if block.ndim == 1 else self.matmat(block)
+
+    def norm_bound(self) -> float | None:
+        """Return the sum of the bounds of the two, None unless both have one."""
+        left, right = norm_bound(self.left), norm_bound(self.right)
+        return None if left is None or right is None else left + right
+
+
+def _backwards(operator: Any, block: Array) -> Array:
+    """Return ``operator^* @ block``; an operator that only goes forwards is taken for Hermitian."""
+    one_way = hasattr(operator, "matvec") and not (hasattr(operator, "rmatvec") or hasattr(operator, "rmatmat"))
+    return (apply if one_way else apply_adjoint)(operator, block)
+
+
+def difference(left: Any, right: Any) -> Any:
+    """Return left - right: an array for arrays, sparse for sparse matrices, else an operator that is never formed.
+
+    >>> difference(np.ones((1, 2)), np.eye(2)[:1])
+    array([[0., 1.]])
+    """
+    if isinstance(left, np.ndarray) and (isinstance(right, np.ndarray) or scipy.sparse.issparse(right)):
+        dense: Any = right if isinstance(right, np.ndarray) else right.toarray()
+        return left - dense.astype(_joint_dtype(left.dtype, dense.dtype), copy=False)
+    if scipy.sparse.issparse(left) and scipy.sparse.issparse(right):
+        return left - right.astype(_joint_dtype(left.dtype, right.dtype))
+    return LazyDifference(left, right)
+
+
+def pairing(cost: Any, x: Any) -> float:
+    """Return Re <cost, x> for a cost that is an array, a CSR sparse array or an operator, and any atom x.
+
+    >>> pairing(np.array([1.0, 2.0]), atoms.one_hot((2,), 1, 3.0))
+    6.0
+    """
+    if isinstance(cost, np.ndarray) or isinstance(x, atoms.LowRank):
+        return atoms.inner_product(cost, x if isinstance(x, (atoms.SparsePoint, atoms.LowRank)) else np.asarray(x))
+    point = atoms.as_array(x)
+    if scipy.sparse.issparse(cost):
+        entries: Any = cost.tocoo()
+        return float(np.vdot(entries.data, point[entries.row, entries.col]).real)
+    return float(np.trace(apply_adjoint(cost, point)).real)
+
+
+def _joint_dtype(left: Any, right: Any) -> np.dtype[Any]:
+    """Return the precision of the left with complex numbers when either has them; integers count as doubles."""
+    precision = working_dtype(left)
+    return np.result_type(precision, np.complex64) if np.dtype(right).kind == "c" else precision

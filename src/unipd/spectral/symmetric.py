@@ -18,13 +18,11 @@ from unipd._util.context import notify
 from unipd._util.lazy import compile_lazily, is_small
 from unipd._util.threads import sum_over_rows
 from unipd.errors import InvalidInput, MemoryForecastError, OracleError
-from unipd.spectral.certify.probabilistic import bracket_of_run, weight_quantile
+from unipd.spectral.certify import bracket_of_run, weight_quantile
 from unipd.spectral.operators import OperatorDefaults
 
 DENSE_LIMIT = 20_000
 """Largest order that is made dense (3.2 GB of doubles)."""
-_ZERO_MARGIN = 1e-290
-"""Margin for zero matrices, far above the smallest double."""
 _THREADED_ORDER = 1 << 17
 """Order from which the rows of a Lanczos step are divided among threads."""
 _FIRST_CHECK = 48

@@ -141,8 +141,6 @@ class Measurement:
 class SparsePlusLowRank(LazyMatrix):
     """S + U V^T, known by products."""
 
-    hermitian = False
-
     def __init__(self, sparse: Any, left: Array, right: Array) -> None:
         super().__init__(sparse.shape, left.dtype)
         self.sparse, self.left, self.right = sparse, left, right

@@ -21,7 +21,6 @@ from unipd.apps.completion.ratings import IndexedRatings
 from unipd.atoms import Blocks, LowRank, apply, apply_adjoint
 from unipd.couplings import Equality, L2Ball, LeastSquares
 from unipd.maps import BlockMap, Sampling, TwoSidedMap
-from unipd.maps.base import MatrixOperator
 from unipd.maps.matrix import Incidence
 from unipd.problem import Problem
 from unipd.sharp import L2NormSquared, NuclearBall, Product
@@ -36,6 +35,7 @@ from unipd.sharp.spectral.factors import (
 )
 from unipd.sharp.spectral.nuclear import BalancedNuclearNormSquared
 from unipd.spectral import PRECISION, Engine, fixed_tolerance_engine
+from unipd.spectral.operators import LazyMatrix
 
 SMALL_ROWS = 50_000
 """Rows of the factors up to which one BLAS thread is faster than several."""
@@ -437,7 +437,7 @@ def fit_biases(completion: CompletionProblem) -> tuple[FloatArray, FloatArray]:
     return users, items
 
 
-class SideFactor(MatrixOperator):
+class SideFactor(LazyMatrix):
     """The factor L = [diag(scales), F] of one side: ||Z||_* constrains X through L L^T = D^(-1) + F F^T.
 
     Any L with the same L L^T gives the same set of matrices X. This one is sparse when F is, so that a product costs

@@ -43,7 +43,7 @@ from unipd.sharp.base import unwrap_counter
 from unipd.sharp.spectral.base import weights_of
 from unipd.sharp.spectral.factors import random_block
 from unipd.spectral import PROBABILISTIC, RIGOROUS, Certification
-from unipd.spectral.certify.probabilistic import bracket
+from unipd.spectral.certify import bracket
 from unipd.spectral.operators import Products, is_hermitian
 from unipd.status import Status
 from unipd.trackers import Fixed

@@ -25,7 +25,7 @@ from unipd.methods.base import Certificate, Counts, State, empty_certificate, pr
 from unipd.methods.step_size import minimize_convex
 from unipd.problem import Problem
 from unipd.sharp.spectral.factors import Factors, Preconditioner
-from unipd.sharp.spectral.operators import LazyDifference
+from unipd.spectral.operators import LazyDifference
 from unipd.trackers import Fixed
 
 TYPICAL_SHARE = 1e-3

@@ -4,8 +4,7 @@ Read :mod:`~unipd.sharp.spectral.base` (directions, certified errors, oracles th
 sets per file: nuclear (balls, also weighted and of groups, squares), spectrahedron (trace given, bounded or squared;
 Fantope), spectral_ball (with Schatten norms).
 :mod:`~unipd.sharp.spectral.sdp` is the cost of a semidefinite program over a trace given or bounded, with its own
-certificates; :mod:`~unipd.sharp.spectral.factors` has the sets in factored form, and
-:mod:`~unipd.sharp.spectral.operators` the directions that are never formed.
+certificates; :mod:`~unipd.sharp.spectral.factors` has the sets in factored form.
 """
 
 from unipd._util.lazy import lazy_exports

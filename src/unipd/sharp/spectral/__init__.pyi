@@ -12,9 +12,6 @@ from unipd.sharp.spectral.nuclear import WeightedNuclearBall as WeightedNuclearB
 from unipd.sharp.spectral.base import eigenvalues
 from unipd.sharp.spectral.base import singular_values
 from unipd.sharp.spectral.nuclear import BalancedNuclearNormSquared
-from unipd.sharp.spectral.operators import LazyDifference
-from unipd.sharp.spectral.operators import difference
-from unipd.sharp.spectral.operators import pairing
 from unipd.sharp.spectral.sdp import BoundedTrace
 from unipd.sharp.spectral.sdp import FixedTrace
 from unipd.sharp.spectral.sdp import SdpCost

@@ -21,7 +21,6 @@ from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.protocols import OracleDefaults, SharpAnswer
 from unipd.sharp.base import Membership
-from unipd.sharp.spectral.operators import HermitianPart
 from unipd.spectral import (
     BOUND_KINDS,
     PROBABILISTIC,
@@ -32,10 +31,9 @@ from unipd.spectral import (
     certify_eigenvalues,
     certify_singular_value,
 )
-from unipd.spectral.certify.rigorous import affords_rigorous
-from unipd.spectral.krylov import ValueTolerance
-from unipd.spectral.operators import is_explicit, is_hermitian, is_small
-from unipd.spectral.results import Triples
+from unipd.spectral.certify import affords_rigorous
+from unipd.spectral.krylov import Triples, ValueTolerance
+from unipd.spectral.operators import HermitianPart, is_explicit, is_hermitian, is_small
 
 
 def singular_values(x: Any, shape: Shape) -> Array | None:

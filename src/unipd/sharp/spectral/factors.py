@@ -20,8 +20,8 @@ import numpy as np
 from unipd._typing import Array, Shape
 from unipd._util.arrays import inner, norm
 from unipd.atoms import Blocks, LowRank, apply, apply_adjoint, dense
-from unipd.sharp.spectral.operators import hermitian_twice
 from unipd.spectral.krylov import gaussian
+from unipd.spectral.operators import hermitian_twice
 
 Preconditioner: TypeAlias = Callable[[Array], Array]
 

@@ -19,7 +19,7 @@ from unipd.sharp.norm_on_ball import NormOnBall
 from unipd.sharp.spectral.base import RankOneSharp, SquaredSharp, singular_values
 from unipd.sharp.spectral.factors import NuclearNormFactors, SpectralFactors
 from unipd.spectral import weakest_bound
-from unipd.spectral.certify.rigorous import knows_entries
+from unipd.spectral.certify import knows_entries
 from unipd.spectral.operators import LazyMatrix, Products, is_explicit
 
 

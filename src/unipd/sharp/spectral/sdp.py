@@ -27,8 +27,7 @@ from unipd.spectral import (
     smallest_eigenpair,
     top_eigenvalue,
 )
-from unipd.spectral.certify.probabilistic import CERTIFICATE_STREAM
-from unipd.spectral.certify.rigorous import as_dense
+from unipd.spectral.certify import CERTIFICATE_STREAM, as_dense
 
 SMALL_ORDER = 150
 """Largest order at which every call solves a dense eigenvalue problem."""

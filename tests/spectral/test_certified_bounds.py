@@ -19,12 +19,13 @@ from unipd.spectral import (
     Certification,
     Engine,
     block_upper_bound,
+    bracket_of_run,
     certified_upper,
     certify_eigenvalues,
     certify_singular_value,
     gram_norm_upper,
+    weight_quantile,
 )
-from unipd.spectral.certify import bracket_of_run, weight_quantile
 
 SPECTRA = {
     "uniform": np.linspace(-1.0, 1.0, 24),

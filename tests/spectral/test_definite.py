@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from spectral.matrices import DTYPES, hermitian, rectangular
 from unipd.errors import InvalidInput, OracleError
-from unipd.spectral import cholesky_bound, gershgorin_upper, norm_bound, rigorous_upper
-from unipd.spectral.certify import affords_rigorous
+from unipd.spectral import affords_rigorous, cholesky_bound, gershgorin_upper, norm_bound, rigorous_upper
 
 
 def sparse_hermitian(size: int, complex_entries: bool, seed: int):
