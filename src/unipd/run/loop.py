@@ -35,7 +35,7 @@ from unipd.memory import as_tracker, peak_memory, require_room_for_run, tracker_
 from unipd.methods import Method, State, as_method
 from unipd.methods.base import ForecastsMemory, WarmPoint, fast_replace, method_options, start_from
 from unipd.problem import Problem
-from unipd.protocols import Tracker
+from unipd.protocols import SharpOracle, Tracker
 from unipd.run.checkpoint.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
 from unipd.run.consistency import revise_bound, verify_recorded_bounds
 from unipd.run.history import History, Incumbent, IterationInfo
@@ -44,6 +44,7 @@ from unipd.run.progress import Show, open_observers
 from unipd.run.result import Result, certificate_figures
 from unipd.run.stopping import StopFunction, StoppingRule, as_rule
 from unipd.run.termination import Callback, Conclusion, Termination
+from unipd.sharp.linear import Linear
 from unipd.spectral import CLAIMED
 from unipd.status import Status
 from unipd.trackers.atoms import HasAtoms
@@ -560,7 +561,7 @@ def _warm_point(problem: Problem, result: Result, dual: Array) -> WarmPoint:
 
     Where X is a larger or a smaller copy of the set of the result, the atoms are those of X in the same directions.
     """
-    is_same_set = result.problem is not None and result.problem.sharp is problem.sharp
+    is_same_set = result.problem is not None and _are_same_sets(problem.sharp, result.problem.sharp)
 
     def lies_in_set(x: Any) -> bool:
         known = problem.sharp.has_membership_test
@@ -580,6 +581,23 @@ def _warm_point(problem: Problem, result: Result, dual: Array) -> WarmPoint:
         return WarmPoint(x, dual=dual, state=last)
     weights = tuple(map(float, primal.weights))
     return WarmPoint(x if ratio == 1.0 else combination(weights, atoms), weights, atoms, idle, dual, last)
+
+
+def _are_same_sets(sharp: SharpOracle, other: SharpOracle) -> bool:
+    """Whether two oracles have one set X: the same object, or one of the library with equal numbers, whatever C is.
+
+    Equal arrays prove nothing, since they may have been changed in place after the earlier run.
+
+    >>> from unipd.sharp import Linear, Simplex
+    >>> [_are_same_sets(Linear([1.0, 2.0], Simplex(2)), Linear([3.0, 4.0], Simplex(2, size))) for size in (1.0, 2.0)]
+    [True, False]
+    """
+    one, two = (part.oracle if type(part) is Linear else part for part in (sharp, other))
+    if one is two or type(one) is not type(two) or not type(one).__module__.startswith("unipd."):
+        return one is two
+    mine, others = ({name: value for name, value in vars(part).items() if name != "_shape"} for part in (one, two))
+    is_plain = all(isinstance(value, (int, float, str)) for value in (*mine.values(), *others.values()))
+    return is_plain and one.shape == two.shape and mine == others
 
 
 def _size_ratio(problem: Problem, primal: HasAtoms) -> float:

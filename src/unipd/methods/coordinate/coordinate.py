@@ -11,7 +11,7 @@ import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
-from unipd._util.arrays import norm
+from unipd._util.arrays import norm, submatrix
 from unipd.atoms import Blocks, dense
 from unipd.dual import evaluate, oracle_errors
 from unipd.errors import InvalidInput
@@ -22,6 +22,7 @@ from unipd.methods.base import (
     empty_certificate,
     measure_point,
     target_eps,
+    zero_image,
 )
 from unipd.methods.coordinate.restricted import Multiplier, Restricted, loss_hessian, minimize_restricted
 from unipd.problem import Problem
@@ -113,8 +114,7 @@ class CoordinateDescent:
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> CoordinateState:
         """Start at zero, or at the oracle's vertex where zero is not in X; the tracker is always the method's."""
-        if not has_coordinates(problem):
-            raise InvalidInput("method", "another one: coordinate needs a set with coordinates, " + _NEEDS, self.name)
+        _require_coordinates(problem)
         assert problem.loss is not None
         if not np.any(dual):
             dual = problem.loss.gradient(-problem.b)
@@ -150,25 +150,31 @@ class CoordinateDescent:
         )
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> CoordinateState:
-        """Start with the groups in use in another run, at its entries as far as they are within the bounds."""
-        first, ball = self.start(problem, tracker, warm.dual, accuracy), problem.sharp.coordinates()
-        earlier = warm.state if isinstance(warm.state, CoordinateState) else None
-        known = warm.point if earlier is None else earlier.primal.point()
-        x = np.zeros(0) if known is None else _flat(known if isinstance(known, Blocks) else dense(known))
+        """Start with the groups in use in another run, at its entries as far as they are within the bounds.
+
+        Another run of this method has priced all groups at its last dual vector, so that no oracle call is needed.
+        """
+        _require_coordinates(problem)
+        ball, earlier = problem.sharp.coordinates(), warm.state if isinstance(warm.state, CoordinateState) else None
+        point = warm.point if earlier is None else earlier.primal.point()
+        x = np.zeros(0) if point is None else _flat(point if isinstance(point, Blocks) else dense(point))
         if x.size != ball.size:
-            return first
+            return self.start(problem, tracker, warm.dual, accuracy)
         if earlier is not None and earlier.groups.max() < ball.weights.size:
-            known_groups = earlier.groups
+            groups = earlier.groups
+            first = _carry_over(problem, earlier, ball.restrict(groups).members)
+            first = replace(first, eps=target_eps(problem, self.eps, accuracy, problem.sharp.objective(point)))
         else:
+            first = self.start(problem, tracker, warm.dual, accuracy)
             ordered = replace(ball, lower=ball.lower[ball.members], upper=ball.upper[ball.members])
             known_groups = np.flatnonzero(ordered.norms(x[ball.members]))
-        groups = np.concatenate([known_groups, np.setdiff1d(first.groups, known_groups)])
+            groups = np.concatenate([known_groups, np.setdiff1d(first.groups, known_groups)])
         part = ball.restrict(groups)
         entries = np.clip(x[part.members], part.lower, part.upper)
         if ball.is_tight and not part.total(entries) > 0.0:
-            return first
-        first = replace(first, groups=groups, x=entries, is_warm=True)
-        return first if earlier is None else _carry_over(problem, first, earlier, part)
+            return self.start(problem, tracker, warm.dual, accuracy)
+        dual, certificate = warm.dual, empty_certificate(warm.dual)
+        return replace(first, dual=dual, certificate=certificate, groups=groups, x=entries, is_warm=True)
 
     def step(self, problem: Problem, state: CoordinateState) -> CoordinateState:
         """Solve over the working set, price the other coordinates, and choose the next working set."""
@@ -242,6 +248,12 @@ def has_coordinates(problem: Problem) -> bool:
     return problem.sharp.coordinates() is not None and problem.map.columns(np.zeros(1, np.intp)) is not None
 
 
+def _require_coordinates(problem: Problem) -> None:
+    if not has_coordinates(problem):
+        expected = "another one: coordinate needs a set with coordinates, " + _NEEDS
+        raise InvalidInput("method", expected, CoordinateDescent.name)
+
+
 def _flat(direction: Any) -> FloatArray:
     """Return A^* lam as one vector, block after block."""
     if isinstance(direction, (tuple, Blocks)):
@@ -286,7 +298,7 @@ def _select(ball: Coordinates, state: CoordinateState, kept: IntArray, x: FloatA
     if entries.size == x.size:
         return replace(state, x=x)
     rows = state.rows[entries] if state.rows.size else state.rows
-    gram = state.gram[np.ix_(entries, entries)] if state.gram.size else state.gram
+    gram = submatrix(state.gram, entries, entries) if state.gram.size else state.gram
     return replace(state, x=x[entries], rows=rows, gram=gram)
 
 
@@ -302,19 +314,19 @@ def _as_point(problem: Problem, ball: Coordinates, part: Coordinates, x: FloatAr
     return Blocks(tuple(piece.reshape(oracle.shape) for piece, oracle in zip(pieces, blocks, strict=True)))
 
 
-def _carry_over(
-    problem: Problem, first: CoordinateState, earlier: CoordinateState, part: Coordinates
-) -> CoordinateState:
-    """Return the state with an earlier run's multiplier, and its Gram matrix where columns and loss are the same."""
+def _carry_over(problem: Problem, earlier: CoordinateState, members: IntArray) -> CoordinateState:
+    """Return the first state after another run, with its Gram matrix where columns and loss are the same."""
     assert problem.loss is not None
-    first = replace(first, multiplier=earlier.multiplier)
-    if not earlier.gram.size or problem.loss.quadratic_weights is None:
+    first = replace(earlier, iteration=0, image=zero_image(problem), counts=Counts(), failure=None)
+    is_same = earlier.gram.size > 0 and problem.loss.quadratic_weights is not None
+    if is_same:
+        with oracle_errors:
+            columns: Any = problem.map.columns(members[: earlier.rows.shape[0]])
+        is_same = not scipy.sparse.issparse(columns) and np.array_equal(columns.T, earlier.rows)
+        is_same = is_same and np.array_equal(loss_hessian(problem.loss, problem.b), earlier.hessian)
+    if is_same:
         return first
-    with oracle_errors:
-        columns: Any = problem.map.columns(part.members[: earlier.rows.shape[0]])
-    is_same = not scipy.sparse.issparse(columns) and np.array_equal(columns.T, earlier.rows)
-    is_same = is_same and np.array_equal(loss_hessian(problem.loss, problem.b), earlier.hessian)
-    return replace(first, rows=earlier.rows, gram=earlier.gram, hessian=earlier.hessian) if is_same else first
+    return replace(first, rows=np.zeros((0, problem.b.size)), gram=np.zeros((0, 0)), hessian=np.zeros(0))
 
 
 def _restrict(problem: Problem, ball: Coordinates, state: CoordinateState) -> tuple[Restricted, CoordinateState]:

@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd._util.arrays import RIDGE, factor_definite
+from unipd._util.arrays import RIDGE, factor_definite, submatrix
 from unipd.couplings import ConvexLoss
 from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem
@@ -188,7 +188,7 @@ class Restricted:
     def curvature(self, places: IntArray, hessian: FloatArray) -> FloatArray:
         """Return A_S^T D A_S."""
         if self.gram is not None:
-            return self.gram[np.ix_(places, places)]
+            return submatrix(self.gram, places, places)
         if self.is_sparse:
             part = self.columns[:, places]
             return (part.T @ (scipy.sparse.diags_array(hessian) @ part)).toarray()

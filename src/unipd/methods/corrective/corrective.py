@@ -214,6 +214,7 @@ class Corrective:
             zero = evaluate(problem, np.zeros_like(warm.dual), tolerance=ORACLE_SHARE * first.eps)
             if _dual_objective(problem, zero) < first.centre_value:  # the other problem has little to do with this one
                 return self.start(problem, tracker, zero.dual, accuracy)
+            first = replace(first, counts=first.counts.plus(1, 0, zero.matvecs))
         if earlier is not None:
             first = replace(first, first_smoothness=earlier.first_smoothness)
         if first.bundle.by_block or not warm.atoms:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd._util.arrays import RIDGE, factor_definite, inner, solve_system
+from unipd._util.arrays import RIDGE, factor_definite, inner, solve_system, submatrix
 from unipd.errors import OracleError
 from unipd.methods.corrective.model import Bundle, as_real
 from unipd.methods.step_size import ARMIJO, backtrack
@@ -224,9 +224,9 @@ class _Program(NamedTuple):
 
         Signs are ignored, and the square of every active row of C w + p counts, of no other one.
         """
-        block, right = self.hessian[np.ix_(places, places)], -self.linear[places]
+        block, right = submatrix(self.hessian, places, places), -self.linear[places]
         if active.size:
-            rows = self.rows[np.ix_(active, places)]
+            rows = submatrix(self.rows, active, places)
             block, right = block + rows.T @ rows, right - self.offset[active] @ rows
         if self.sums is None:
             return (factor_definite(block)(right) if places.size else right), np.zeros(0)

@@ -18,6 +18,7 @@ import scipy
 
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
+from unipd._util.arrays import submatrix
 from unipd.dual import DualPoint, image_of, oracle_errors
 from unipd.problem import Problem
 from unipd.protocols import Tracker
@@ -260,7 +261,6 @@ class Bundle:
 
     def select(self, places: IntArray) -> Bundle:
         """Return the bundle of the atoms at these places."""
-        square = np.ix_(places, places)
         return replace(
             self,
             blocks=self.blocks[places],
@@ -269,8 +269,8 @@ class Bundle:
             costs=self.costs[places],
             columns=self.columns.select(places),
             weights=self.weights[places],
-            gram=None if self.gram is None else self.gram[square],
-            quadratic_gram=None if self.quadratic_gram is None else self.quadratic_gram[square],
+            gram=None if self.gram is None else submatrix(self.gram, places, places),
+            quadratic_gram=None if self.quadratic_gram is None else submatrix(self.quadratic_gram, places, places),
         )
 
     def prune(self, limit: int, dual: Array) -> Bundle:
