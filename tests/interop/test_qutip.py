@@ -65,6 +65,7 @@ def test_extras_named_in_messages_exist():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     trees = [ast.parse(path.read_text()) for path in (ROOT / "src").rglob("*.py")]
     calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    named = [call.args[1] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "MissingExtra"]
+    makers = ("MissingExtra", "import_extra")  # the extra is the second argument of both
+    named = [call.args[1] for call in calls if isinstance(call.func, ast.Name) and call.func.id in makers]
     names = {argument.value for argument in named if isinstance(argument, ast.Constant)}
     assert {"qutip", "quantum"} <= names <= set(extras)

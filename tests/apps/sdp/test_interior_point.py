@@ -3,6 +3,7 @@
 import functools
 import os
 import signal
+import sys
 from dataclasses import replace
 
 import cvxpy as cp
@@ -23,7 +24,6 @@ from unipd.apps.sdp import (
     SdpData,
     TruncatedCone,
     estimate_seconds,
-    interior_point,
     measure_margins,
     measure_size,
     solver,
@@ -427,11 +427,8 @@ def _never_accurate(postsolve):
 
 def test_without_qics_the_extra_is_named(monkeypatch):
     """Programs with a bounded trace do without it."""
-
-    def import_module(name):
-        raise ModuleNotFoundError(name)
-
-    monkeypatch.setattr(interior_point, "import_module", import_module)
+    for name in ("qics", "qics.cones"):
+        monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(solver, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"qics.*unipd\[sdp\]"):
         SDP(conic_data(0)).solve()
