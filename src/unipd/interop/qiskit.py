@@ -23,7 +23,7 @@ from unipd.apps.process_tomography import ProcessTomography, prepared_state
 from unipd.apps.process_tomography.data import MINIMAL, basis_effects, tabulate_process
 from unipd.apps.tomography import BasisCounts, PauliTomography, as_state
 from unipd.apps.tomography.fit import DEPOLARIZE_QUBITS
-from unipd.apps.tomography.objectives import has_few_outcomes
+from unipd.apps.tomography.model import has_few_outcomes
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.maps.pauli import Measurement, measure_basis, pauli_coefficients
 

@@ -6,12 +6,11 @@ partial trace, and a likelihood or least squares for the data. Conventions are Q
 
 In the order to read:
 
-- :mod:`~unipd.apps.process_tomography.channel`: :class:`QuantumChannel`, its representations and figures;
-- :mod:`~unipd.apps.process_tomography.data`: counts and expectation values, with or without an ancilla;
-- :mod:`~unipd.apps.process_tomography.estimator`: :class:`ProcessTomography`, the problem, the entry point, error bars;
-- :mod:`~unipd.apps.process_tomography.descent`: the method, quasi-Newton steps over Kraus operators;
-- :mod:`~unipd.apps.process_tomography.diamond`: the diamond distance with certified bounds;
-- :mod:`~unipd.apps.process_tomography.simulate`: test channels and simulated experiments.
+- :mod:`~unipd.apps.process_tomography.channel`: :class:`QuantumChannel`, its representations and figures, test
+  channels, diamond distances with certified bounds;
+- :mod:`~unipd.apps.process_tomography.data`: counts and expectation values, with or without an ancilla, also simulated;
+- :mod:`~unipd.apps.process_tomography.estimator`: :class:`ProcessTomography`, the entry point, with the problem, the
+  method (quasi-Newton steps over Kraus operators) and error bars.
 """
 
 from unipd._util.lazy import lazy_exports

@@ -1,4 +1,4 @@
-"""Data of process tomography: input states, measurements, and counts or expectation values in the forms users have."""
+"""Data of process tomography: input states, measurements, counts or expectation values; simulated experiments."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import numpy as np
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
-from unipd.apps.process_tomography.channel import kron_all, pauli_matrix
+from unipd.apps.process_tomography.channel import as_channel, kron_all, pauli_matrix
 from unipd.apps.tomography.counts import as_confusion, as_counts
 from unipd.apps.tomography.measurements import real_values
+from unipd.apps.tomography.simulation import all_bases
 from unipd.apps.tomography.state import as_state
 from unipd.errors import InvalidInput
 from unipd.maps.channel import ChannelMeasurements
@@ -30,8 +31,8 @@ STATES: Mapping[str, Array] = {
     "l": _ROOT * np.array([1, -1j]),
 }
 """The states of a label's letters, as in Qiskit: eigenstates of Z (0, 1), of X (+, -) and of Y (r, l)."""
-_OUTCOMES: Mapping[str, Sequence[Array]] = {
-    letter: [np.outer(STATES[name], STATES[name].conj()) for name in pair]
+_OUTCOMES: Mapping[str, Array] = {
+    letter: np.array([np.outer(STATES[name], STATES[name].conj()) for name in pair])
     for letter, pair in (("X", "+-"), ("Y", "rl"), ("Z", "01"))
 }
 LOST = "lost"
@@ -78,7 +79,7 @@ def basis_effects(basis: str) -> Array:
     """
     if not isinstance(basis, str) or not basis or basis.strip("XYZ"):
         raise InvalidInput("basis", "a letter X, Y or Z for every qubit", repr(basis))
-    return np.array([kron_all(parts) for parts in product(*(_OUTCOMES[letter] for letter in basis))])
+    return kron_all([_OUTCOMES[letter] for letter in basis])
 
 
 def all_preparations(qubits: int, letters: str = MINIMAL) -> list[str]:
@@ -431,3 +432,63 @@ def _same_size(name: str, matrices: Sequence[Array]) -> Array:
     if len(sizes) > 1:
         raise InvalidInput(name, "one number of qubits", "labels of several lengths")
     return np.array(matrices)
+
+
+def simulate_process(
+    channel: Any,
+    *,
+    preparations: Iterable[str] | None = None,
+    bases: Iterable[str] | None = None,
+    shots: int = 1000,
+    readout: float = 0.0,
+    seed: int = 0,
+) -> dict[tuple[str, str], dict[str, int]]:
+    """Return counts ``{(preparation, basis): {bit-string: count}}`` of a simulated experiment.
+
+    Parameters
+    ----------
+    channel
+        A :class:`QuantumChannel`, or what :func:`as_channel` makes one of.
+    preparations, bases
+        Labels of the input states (by default all of 0, 1, +, r) and bases (by default all 3^q); every pair is
+        measured.
+    shots
+        Shots of each pair. Those that a trace-decreasing map loses are counted under "lost".
+    readout
+        Probability that a bit is read wrongly.
+    seed
+        Seed of the outcomes.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such channel, preparation or basis, ``shots`` is not an integer of at least 1, or ``readout`` is
+        not a probability.
+
+    See Also
+    --------
+    make_channel, all_preparations, unipd.ProcessTomography
+
+    Examples
+    --------
+    >>> simulate_process("x", preparations=["0"], bases=["Z"], shots=10)
+    {('0', 'Z'): {'1': 10}}
+    """
+    truth, rng = as_channel(channel), np.random.default_rng(seed)
+    number, width = validate.integer("shots", shots, minimum=1), truth.outputs.bit_length() - 1
+    chosen = all_preparations(truth.qubits) if preparations is None else list(preparations)
+    settings = list(bases or all_bases(width))
+    wrong = next((basis for basis in settings if len(basis) != width), None)
+    if wrong is not None:
+        raise InvalidInput("bases", f"{width} letter(s) in every label", repr(wrong))
+    operators = {basis: read_effects([basis], readout or None) for basis in settings}
+    counts: dict[tuple[str, str], dict[str, int]] = {}
+    for label in chosen:
+        output = truth.apply(prepared_state(label))
+        for basis, effects in operators.items():
+            probabilities = np.maximum(np.einsum("kop,po->k", effects, output).real, 0.0)
+            missing = max(0.0, 1.0 - float(probabilities.sum()))
+            drawn = rng.multinomial(number, [*probabilities, missing] / (probabilities.sum() + missing))
+            seen = {format(bits, f"0{width}b"): int(drawn[bits]) for bits in np.flatnonzero(drawn[:-1])}
+            counts[label, basis] = seen | ({LOST: int(drawn[-1])} if drawn[-1] else {})
+    return counts

@@ -7,15 +7,14 @@ X -> tr(P_k X) is applied to factors of X, and the dual bound certifies the fit:
 labels and bit-strings qubit 0 is the rightmost character, as in Qiskit.
 
 The path from counts to a state is ``PauliTomography.fit_counts`` (estimator), ``fit_counts`` (fit), which chooses the
-objective (objectives), the rank and the method, and solves. The files in the order to read:
+objective (model), the rank and the method, and solves. The files in the order to read:
 
 - :mod:`~unipd.apps.tomography.state`: :class:`QuantumState`, a density matrix by its eigenvalues and eigenvectors;
 - :mod:`~unipd.apps.tomography.measurements`: Pauli strings and values in the forms users have, their standard errors;
 - :mod:`~unipd.apps.tomography.counts`: counts of outcomes, readout errors, Pauli estimates;
-- :mod:`~unipd.apps.tomography.objectives`: what is minimised, and the problem that this gives;
+- :mod:`~unipd.apps.tomography.model`: what is minimised, the problem that this gives, settings, and what comes out;
 - :mod:`~unipd.apps.tomography.fixed_rank`: the method for likelihoods and for states of limited rank;
 - :mod:`~unipd.apps.tomography.projected`: the method for noisy data, projected gradients on Ritz vectors;
-- :mod:`~unipd.apps.tomography.model`: settings, what is fitted, what comes out;
 - :mod:`~unipd.apps.tomography.fit`: the choice of the rank, the solve, and what surrounds it;
 - :mod:`~unipd.apps.tomography.estimator`: :class:`PauliTomography`, the entry point;
 - :mod:`~unipd.apps.tomography.confidence`: certified ranges of observables, and what the data do not determine;

@@ -24,11 +24,11 @@ from unipd.apps.tomography.measurements import pauli_map as pauli_map
 from unipd.apps.tomography.measurements import shot_variance as shot_variance
 from unipd.apps.tomography.measurements import standard_errors as standard_errors
 from unipd.apps.tomography.model import Fit as Fit
-from unipd.apps.tomography.objectives import PAPER_EPS as PAPER_EPS
-from unipd.apps.tomography.objectives import likelihood_problem as likelihood_problem
-from unipd.apps.tomography.objectives import outcome_problem as outcome_problem
-from unipd.apps.tomography.objectives import pearson_chi_square as pearson_chi_square
-from unipd.apps.tomography.objectives import tomography_problem as tomography_problem
+from unipd.apps.tomography.model import PAPER_EPS as PAPER_EPS
+from unipd.apps.tomography.model import likelihood_problem as likelihood_problem
+from unipd.apps.tomography.model import outcome_problem as outcome_problem
+from unipd.apps.tomography.model import pearson_chi_square as pearson_chi_square
+from unipd.apps.tomography.model import tomography_problem as tomography_problem
 from unipd.apps.tomography.shadows import Shadow as Shadow
 from unipd.apps.tomography.shadows import ShadowEstimate as ShadowEstimate
 from unipd.apps.tomography.shadows import UnevenBases as UnevenBases
@@ -64,17 +64,17 @@ from unipd.apps.tomography.counts import supports_by_weight
 from unipd.apps.tomography.estimator import SOLVER_OPTIONS
 from unipd.apps.tomography.fit import fit_counts
 from unipd.apps.tomography.model import FitSettings
-from unipd.apps.tomography.objectives import noise_level_of
+from unipd.apps.tomography.model import noise_level_of
 from unipd.apps.tomography.projected import Projected
 from unipd.apps.tomography.projected import bound_by_lanczos
 from unipd.apps.tomography.projected import is_large_operator
 from unipd.apps.tomography.fixed_rank import call_dense_oracle
 from unipd.apps.tomography.simulation import sample_bases
 from unipd.apps.tomography.fit import largest_step
-from unipd.apps.tomography.objectives import is_noisy
+from unipd.apps.tomography.model import is_noisy
 from unipd.apps.tomography.counts import Histogram
-from unipd.apps.tomography.objectives import LEAST_COUNT
-from unipd.apps.tomography.objectives import multinomial_variance
+from unipd.apps.tomography.model import LEAST_COUNT
+from unipd.apps.tomography.model import multinomial_variance
 from unipd.apps.tomography.projected import Projection
 from unipd.apps.tomography.projected import compress_points
 from unipd.apps.tomography.projected import orthonormalize_against

@@ -33,8 +33,7 @@ from unipd.apps.tomography.counts import BasisCounts
 from unipd.apps.tomography.fit import WIDE_QUBITS, fit_counts, fit_data, largest_step
 from unipd.apps.tomography.fixed_rank import WIDTH, FixedRank
 from unipd.apps.tomography.measurements import as_pauli_sum, as_paulis, parameter_count, pauli_map, standard_errors
-from unipd.apps.tomography.model import Fit
-from unipd.apps.tomography.objectives import BY_OUTCOME, NATS, oracle_options
+from unipd.apps.tomography.model import BY_OUTCOME, NATS, Fit, oracle_options
 from unipd.apps.tomography.simulation import binomial_mean, sample_bases
 from unipd.apps.tomography.state import QuantumState, as_state, read_state_array
 from unipd.atoms import LowRank, combination

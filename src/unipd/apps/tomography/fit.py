@@ -27,11 +27,13 @@ from unipd.apps.tomography.counts import (
 )
 from unipd.apps.tomography.fixed_rank import REGULARISATION, FixedRank
 from unipd.apps.tomography.measurements import DOUBLE_QUBITS, Paulis, choose_precision, parameter_count, pauli_map
-from unipd.apps.tomography.model import Fit, FitSettings, Model
-from unipd.apps.tomography.objectives import (
+from unipd.apps.tomography.model import (
     BY_OUTCOME,
     RESOLVED_QUBITS,
     UNIVERSAL,
+    Fit,
+    FitSettings,
+    Model,
     choose_count_objective,
     choose_objective,
     default_accuracy,
