@@ -180,11 +180,7 @@ class Solver(ConicSolver):
             solution = self._solve(drop_rows(program, is_far), accuracy, last, options)
             is_outside = solution.x is not None and norm(solution.x) > radius
             if is_outside or solution.status in (Status.UNBOUNDED, Status.STALLED):
-                first = solution.result
-                if options.get("stop") is not None:
-                    options["stop"] = remaining_budget(options["stop"], first)
-                solution = self._solve(program, accuracy, last, options)
-                solution = replace(solution, result=add_work(first, solution.result))
+                solution = add_work_of(solution, self._solve(program, accuracy, last, leave_rest(options, solution)))
             elif solution.y is not None:
                 solution.y[is_far] = 0.0
         if solution.x is not None:
@@ -192,6 +188,16 @@ class Solver(ConicSolver):
         return solution
 
     def _solve(
+        self, program: ConeProgram, accuracy: float, last: Result | None, options: dict[str, Any]
+    ) -> ConeSolution:
+        """Solve a program, more accurately where that is needed for an error that is small beside 1, too."""
+        first = self._solve_to(program, accuracy, last, options)
+        if not is_doubtful(first):
+            return first
+        needed = accuracy * accuracy / measure_error(first.result)
+        return add_work_of(first, self._solve_to(program, needed, last, leave_rest(options, first)))
+
+    def _solve_to(
         self, program: ConeProgram, accuracy: float, last: Result | None, options: dict[str, Any]
     ) -> ConeSolution:
         """Solve a program as the template where it is one, else, or where that stalls, as a semidefinite program."""
@@ -206,12 +212,11 @@ class Solver(ConicSolver):
             first = template.solve(accuracy, **limited, **({"start": last} if is_fitting else {}))
             if first.status is not Status.STALLED or not is_affordable(program):
                 return first
-            if options.get("stop") is not None:
-                options = {**options, "stop": remaining_budget(options["stop"], first.result)}
+            options = leave_rest(options, first)
         if last is not None and is_start(program.form.data, last):
             options = {"start": last, **options}
         solution = program.solve(accuracy, method=self.method, **options)
-        return solution if first is None else replace(solution, result=add_work(first.result, solution.result))
+        return solution if first is None else add_work_of(first, solution)
 
     def invert(self, solution: ConeSolution, inverse_data: Any) -> Any:
         """Return CVXPY's solution: status, value, variables, dual values and statistics.
@@ -232,8 +237,7 @@ class Solver(ConicSolver):
         status = STATUSES.get(solution.status)
         error = math.inf if solution.x is None else measure_error(result)
         inexact = settings.OPTIMAL_INACCURATE if error <= INACCURATE else settings.SOLVER_ERROR
-        is_doubtful = status == settings.OPTIMAL and error > max(INACCURATE, result.accuracy)  # bounds far from x
-        if status is None or is_doubtful:
+        if status is None or is_doubtful(solution):
             status = settings.OPTIMAL if error <= result.accuracy else inexact
         if status not in settings.SOLUTION_PRESENT or solution.x is None or solution.y is None:
             return failure_solution(status, attributes)
@@ -287,6 +291,23 @@ def measure_error(result: Result) -> float:
     """Return the larger of infeasibility and gap, relative to the value or 1 as in CVXPY's solvers: it may be 0."""
     gap = abs(result.objective - result.dual_bound) / max(1.0, abs(result.objective))
     return max(result.infeasibility, gap)
+
+
+def is_doubtful(solution: ConeSolution) -> bool:
+    """Whether a program is solved only relative to its data, such as bounds or a centre far larger than the value."""
+    result = solution.result
+    return solution.status is Status.SOLVED and measure_error(result) > max(INACCURATE, result.accuracy)
+
+
+def leave_rest(options: dict[str, Any], first: ConeSolution) -> dict[str, Any]:
+    """Return the options of a further run, whose limits are what a first one has left of them."""
+    stop = options.get("stop")
+    return options if stop is None else {**options, "stop": remaining_budget(stop, first.result)}
+
+
+def add_work_of(first: ConeSolution, second: ConeSolution) -> ConeSolution:
+    """Return the second of two solutions, with the work of both."""
+    return replace(second, result=add_work(first.result, second.result))
 
 
 def is_affordable(program: ConeProgram) -> bool:

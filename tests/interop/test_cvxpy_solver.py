@@ -189,6 +189,17 @@ def test_an_optimal_value_of_zero_is_no_failure(solver):
     assert problem.status == "optimal"
 
 
+@pytest.mark.parametrize("scale", [1e7, 1e9, 1e11])
+@pytest.mark.parametrize("norm", [cp.norm, cp.norm_inf, cp.sum_squares])
+def test_a_value_of_zero_is_found_far_from_the_origin(norm, scale, solver):
+    """The gap of the program is relative to its data, which are larger than the value by far."""
+    x, centre = cp.Variable(20), scale * np.random.default_rng(0).standard_normal(20)
+    problem = cp.Problem(cp.Minimize(norm(x - centre)))
+    assert problem.solve(solver=solver) == pytest.approx(0.0, abs=1e-3)
+    assert problem.status == "optimal"
+    np.testing.assert_allclose(x.value, centre, rtol=1e-6)
+
+
 def models_with_a_far_bound(far):
     """The bound is inactive, and feasibility or gaps relative to it would say nothing."""
     generator, x = np.random.default_rng(1), cp.Variable(8)

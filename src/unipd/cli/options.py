@@ -231,7 +231,7 @@ def common_options(
             with contextlib.ExitStack() as stack:
                 if options.threads is not None:
                     stack.enter_context(thread_limit(options.threads))
-                if not options.quiet:
+                if not (options.quiet or arguments.get("compile")):  # the line names unipd doctor --compile
                     stack.enter_context(announce_compilation())
                 if options.log_file is not None:
                     stack.enter_context(log_to(options.log_file, title))
