@@ -7,7 +7,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib import util
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -71,7 +71,7 @@ PROGRAMS = (".dat-s", ".dat", ".sdpa", ".mat")
 _SOLVER, _LIMITS, _CHECKPOINT, _OUTPUT, _LIVE = "Solver", "Limits", "Checkpoint", "Output", "Live page"
 
 
-def option(help: str, panel: str | None, *names: str, **rest: Any) -> Any:
+def option(help: str, panel: str | None = None, *names: str, **rest: Any) -> Any:
     """Return the Typer declaration of an option."""
     return typer.Option(*names, help=help, rich_help_panel=panel, **rest)
 
@@ -183,7 +183,8 @@ def common_options(
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Replace a command's parameter ``options`` by the common options, one command-line option each.
 
-    The command runs with its outputs checked, its threads limited and its log file open.
+    So are other parameters whose type is a dataclass of declarations; its ``panel`` is the title of these options. The
+    command runs with its outputs checked, its threads limited and its log file open.
 
     Parameters
     ----------
@@ -207,11 +208,10 @@ def common_options(
 
     def decorate(function: Callable[..., int]) -> Callable[..., int]:
         declared = _declarations(function)
-        own = [
-            parameter.replace(annotation=declared.get(name, parameter.annotation))
-            for name, parameter in inspect.signature(function).parameters.items()
-            if name != "options"
-        ]
+        groups: dict[str, Any] = {name: kind for name, kind in declared.items() if is_dataclass(kind)}
+        groups.pop("options")
+        given = [each for each in inspect.signature(function).parameters.values() if each.name != "options"]
+        own = [part for each in given for part in _expand(each, declared.get(each.name, each.annotation))]
         words = {parameter.name: _name_parameter(parameter) for parameter in (*own, *extra)}
         title = function.__name__
 
@@ -240,6 +240,8 @@ def common_options(
                 if "checkpoint" in names:
                     stack.enter_context(run_environment(options))
                 stack.enter_context(translate_argument_names(words))
+                for name, kind in groups.items():
+                    arguments[name] = kind(**{field.name: arguments.pop(field.name) for field in fields(kind)})
                 return function(**arguments, options=options)
 
         command: Any = run
@@ -259,6 +261,20 @@ def _declarations(function: Callable[..., Any]) -> dict[str, Any]:
         name: next((part for part in get_args(hint) if get_origin(part) is Annotated), hint)
         for name, hint in hints.items()
     }
+
+
+def _expand(parameter: inspect.Parameter, kind: Any) -> list[inspect.Parameter]:
+    """Return the parameter with its declaration, or those of the fields of a dataclass of declarations."""
+    if not is_dataclass(kind):
+        return [parameter.replace(annotation=kind)]
+    group: Any = kind
+    declared = _declarations(group)
+    for declaration in (get_args(hint)[1] for hint in declared.values() if get_origin(hint) is Annotated):
+        declaration.rich_help_panel = group.panel
+    return [
+        parameter.replace(name=field.name, default=field.default, annotation=declared[field.name])
+        for field in fields(group)
+    ]
 
 
 def _name_parameter(parameter: inspect.Parameter) -> str:

@@ -27,7 +27,8 @@ A command ``unipd NAME`` is a function NAME of one of these modules, which is im
 
 - The docstring is the help, which ends with the examples; a command with subcommands is a ``typer.Typer`` NAME.
 - ``options`` has the common options (:mod:`unipd.cli.options`). ``common_options(only=WRITING)`` omits those of the
-  solver, ``methods=(...)`` names a command's own methods, keywords change defaults.
+  solver, ``methods=(...)`` names a command's own methods, keywords change defaults. Many options are declared in
+  groups, a dataclass for each (:mod:`unipd.cli.commands.process`).
 - :func:`unipd.cli.output.run_solver` solves a ``Problem`` with progress. :func:`unipd.cli.output.emit` prints the
   table of a result, writes ``--out``, ``--plot`` and ``--json``, and returns the exit code; figures of the command are
   ``extras`` of the result. A command without a result uses :class:`unipd.cli.output.OutputWriter`.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
@@ -16,8 +16,58 @@ from unipd.status import Status
 
 if TYPE_CHECKING:
     from unipd.apps.process_tomography import ChannelBootstrap, ProcessData, ProcessTomography, QuantumChannel
+    from unipd.run import Result
 
-_DATA, _SIMULATION, _MODEL, _FIGURES = "Data", "Simulation", "Model", "Figures"
+
+@dataclass(frozen=True)
+class DataOptions:
+    """How measurements are to be understood."""
+
+    panel: ClassVar[str] = "Data"
+    ancilla: Annotated[
+        bool, option("The input was half of maximally entangled pairs; bases begin with the other halves.")
+    ] = False
+    readout: Annotated[float, option("Probability that a bit is read wrongly.", min=0.0, max=0.49)] = 0.0
+
+
+@dataclass(frozen=True)
+class SimulationOptions:
+    """Options of a simulated experiment."""
+
+    panel: ClassVar[str] = "Simulation"
+    simulate: Annotated[
+        str | None, option("Simulate this channel: a gate, random, unitary, depolarizing, damping or dephasing.")
+    ] = None
+    qubits: Annotated[int | None, option("Number of qubits.")] = None
+    shots: Annotated[int, option("Shots of each pair of preparation and basis.", min=1)] = 1000
+    depolarizing: Annotated[float, option("Probability that white noise replaces the output.")] = 0.0
+    loss: Annotated[float, option("Share of all shots that are lost.")] = 0.0
+    save_data: Annotated[Path | None, option("Write the simulated counts to this .csv file.")] = None
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """What is fitted."""
+
+    panel: ClassVar[str] = "Model"
+    rank: Annotated[int | None, option("Largest number of Kraus operators.", min=1)] = None
+    trace: Annotated[Literal["preserving", "nonincreasing"], option("preserving or nonincreasing.")] = "preserving"
+    accuracy: Annotated[
+        float | None, option("Certified gap: of counts in nats (default 0.01), of values relative (default 1e-6).")
+    ] = None
+
+
+@dataclass(frozen=True)
+class FigureOptions:
+    """Figures of the estimate."""
+
+    panel: ClassVar[str] = "Figures"
+    target: Annotated[
+        str | None,
+        option("Fidelities with this channel: a gate, a .npy file (unitary or Kraus operators), a .qpy circuit."),
+    ] = None
+    diamond: Annotated[bool, option("Diamond distance from the target.")] = False
+    bootstrap: Annotated[int | None, option("Error bars (95 %) from this many repeated experiments.", min=2)] = None
 
 
 @common_options(
@@ -38,38 +88,11 @@ def process(
             "shots | stderr]; with --ancilla counts of basis, outcome, count."
         ),
     ] = None,
-    ancilla: Annotated[
-        bool, option("The input was half of maximally entangled pairs; bases begin with the other halves.", _DATA)
-    ] = False,
-    readout: Annotated[float, option("Probability that a bit is read wrongly.", _DATA, min=0.0, max=0.49)] = 0.0,
-    simulate: Annotated[
-        str | None,
-        option("Simulate this channel: a gate, random, unitary, depolarizing, damping or dephasing.", _SIMULATION),
-    ] = None,
-    qubits: Annotated[int | None, option("Number of qubits.", _SIMULATION)] = None,
-    shots: Annotated[int, option("Shots of each pair of preparation and basis.", _SIMULATION, min=1)] = 1000,
-    depolarizing: Annotated[float, option("Probability that white noise replaces the output.", _SIMULATION)] = 0.0,
-    loss: Annotated[float, option("Share of all shots that are lost.", _SIMULATION)] = 0.0,
-    save_data: Annotated[Path | None, option("Write the simulated counts to this .csv file.", _SIMULATION)] = None,
-    rank: Annotated[int | None, option("Largest number of Kraus operators.", _MODEL, min=1)] = None,
-    trace: Annotated[
-        Literal["preserving", "nonincreasing"], option("preserving or nonincreasing.", _MODEL)
-    ] = "preserving",
-    accuracy: Annotated[
-        float | None,
-        option("Certified gap: of counts in nats (default 0.01), of values relative (default 1e-6).", _MODEL),
-    ] = None,
-    target: Annotated[
-        str | None,
-        option(
-            "Fidelities with this channel: a gate, a .npy file (unitary or Kraus operators), a .qpy circuit.", _FIGURES
-        ),
-    ] = None,
-    diamond: Annotated[bool, option("Diamond distance from the target.", _FIGURES)] = False,
-    bootstrap: Annotated[
-        int | None, option("Error bars (95 %) from this many repeated experiments.", _FIGURES, min=2)
-    ] = None,
     *,
+    reading: DataOptions,
+    simulation: SimulationOptions,
+    model: ModelOptions,
+    figures: FigureOptions,
     options: Options,
 ) -> int:
     """Estimate a quantum channel: maximum likelihood from counts, least squares from expectation values.
@@ -77,42 +100,51 @@ def process(
     The gap is certified over all channels. With --out the Choi matrix is among the extras of the result.
     """
     from unipd.apps.process_tomography import ProcessTomography, UndeterminedChannel, as_channel
-    from unipd.apps.process_tomography.estimator import target_figures
-    from unipd.run import downgrade
 
-    if (data is None) == (simulate is None):
+    is_simulated = simulation.simulate is not None
+    if is_simulated is (data is not None):
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
-    if diamond and target is None and simulate is None:
+    if figures.diamond and figures.target is None and not is_simulated:
         raise InvalidInput("--diamond", "--target with this option", "none")
     with translate_argument_names({"channel": "--target"}):
-        goal = None if target is None else as_channel(read_target(target))
-    stop = stopping_rule(options)
-    lossy = "nonincreasing" if simulate is not None and loss > 0.0 else trace
-    estimator = ProcessTomography(accuracy=accuracy, rank=rank, trace=lossy, stop=stop, verbose=not options.quiet)
+        goal = None if figures.target is None else as_channel(read_target(figures.target))
+    trace = "nonincreasing" if is_simulated and simulation.loss > 0.0 else model.trace
+    limits: dict[str, Any] = {"stop": stopping_rule(options), "verbose": not options.quiet}
+    estimator = ProcessTomography(accuracy=model.accuracy, rank=model.rank, trace=trace, **limits)
     with print_warnings(UndeterminedChannel):
         if data is not None:
-            fit_file(estimator, data, ancilla, readout, goal)
+            fit_file(estimator, data, reading, goal)
         else:
-            assert simulate is not None
-            losses, settings = {"depolarizing": depolarizing, "loss": loss}, {"shots": shots, "readout": readout}
-            content, truth = run_simulation(simulate, qubits, options.seed, losses, save_data, **settings)
+            content, truth = run_simulation(simulation, reading.readout, options.seed)
             check_target(goal, content)
             estimator.fit_data(content)
             goal = truth if goal is None else goal
-    channel, result = estimator.channel_, estimator.result_
-    result = result.with_extras(choi=channel.choi, eigenvalues=channel.eigenvalues)
-    if goal is not None:
-        figures = target_figures(channel, goal, diamond)
-        result = result.with_extras(**figures, fidelity_target=target or simulate)
-    if bootstrap is not None and result.status is not Status.INTERRUPTED:
-        errors = estimator.bootstrap(bootstrap, seed=options.seed)
-        done = len(errors.channels)
-        result = result.with_extras(**_error_bars(errors, goal)) if done >= 2 else result
-        if done < bootstrap:
-            note = f"{result.message} The bootstrap was interrupted after {done} of {bootstrap} replicates."
-            result = downgrade(result, Status.INTERRUPTED, note)
-    title = f"{simulate if data is None else data.name}: {channel.qubits} qubits, {estimator.data_.values.size} values"
+    result = add_figures(estimator, goal, figures.target or simulation.simulate, figures, options.seed)
+    name, size = simulation.simulate if data is None else data.name, estimator.data_.values.size
+    title = f"{name}: {estimator.channel_.qubits} qubits, {size} values"
     return emit(result, replace(options, accuracy=result.accuracy), title=title)
+
+
+def add_figures(
+    estimator: ProcessTomography, goal: QuantumChannel | None, name: str | None, figures: FigureOptions, seed: int
+) -> Result:
+    """Return the result with the channel and the figures requested; ``name`` is that of the target."""
+    from unipd.apps.process_tomography.estimator import target_figures
+    from unipd.run import downgrade
+
+    channel = estimator.channel_
+    result = estimator.result_.with_extras(choi=channel.choi, eigenvalues=channel.eigenvalues)
+    if goal is not None:
+        result = result.with_extras(**target_figures(channel, goal, figures.diamond), fidelity_target=name)
+    if figures.bootstrap is None or result.status is Status.INTERRUPTED:
+        return result
+    errors = estimator.bootstrap(figures.bootstrap, seed=seed)
+    done = len(errors.channels)
+    result = result.with_extras(**_error_bars(errors, goal)) if done >= 2 else result
+    if done == figures.bootstrap:
+        return result
+    note = f"{result.message} The bootstrap was interrupted after {done} of {figures.bootstrap} replicates."
+    return downgrade(result, Status.INTERRUPTED, note)
 
 
 def _error_bars(errors: ChannelBootstrap, goal: Any) -> dict[str, float]:
@@ -126,12 +158,10 @@ def _error_bars(errors: ChannelBootstrap, goal: Any) -> dict[str, float]:
     return bars
 
 
-def fit_file(
-    estimator: ProcessTomography, path: Path, ancilla: bool, readout: float, goal: QuantumChannel | None = None
-) -> None:
+def fit_file(estimator: ProcessTomography, path: Path, reading: DataOptions, goal: QuantumChannel | None) -> None:
     """Fit the channel to the data of a file, after the check of the target's size."""
     try:
-        content = read_data(path, ancilla, readout)
+        content = read_data(path, reading.ancilla, reading.readout)
         check_target(goal, content)
         estimator.fit_data(content)
     except InvalidInput as error:
@@ -166,20 +196,20 @@ def check_target(goal: QuantumChannel | None, data: ProcessData) -> None:
         raise InvalidInput("--target", expected, found)
 
 
-def run_simulation(
-    name: str, qubits: int | None, seed: int, losses: dict[str, float], save_data: Path | None, **settings: Any
-) -> tuple[ProcessData, QuantumChannel]:
+def run_simulation(simulation: SimulationOptions, readout: float, seed: int) -> tuple[ProcessData, QuantumChannel]:
     """Return the data of a simulated experiment, and the true channel."""
     from unipd.apps.process_tomography import counts_data, make_channel, noisy_channel, simulate_process
     from unipd.io.pauli import write_process_counts
 
-    check_file("--save-data", save_data, (".csv",))
+    assert simulation.simulate is not None
+    check_file("--save-data", simulation.save_data, (".csv",))
     with translate_argument_names({"channel": "--simulate"}):
-        clean = make_channel(name, qubits, seed=seed)
-    counts = simulate_process(noisy_channel(clean, **losses), seed=seed, **settings)
-    if save_data is not None:
-        write_process_counts(counts, save_data)
-    return counts_data(counts, settings["readout"] or None), clean
+        clean = make_channel(simulation.simulate, simulation.qubits, seed=seed)
+    noisy = noisy_channel(clean, depolarizing=simulation.depolarizing, loss=simulation.loss)
+    counts = simulate_process(noisy, shots=simulation.shots, readout=readout, seed=seed)
+    if simulation.save_data is not None:
+        write_process_counts(counts, simulation.save_data)
+    return counts_data(counts, readout or None), clean
 
 
 def read_target(text: str) -> Any:

@@ -8,10 +8,10 @@ import sys
 import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Generator
-from dataclasses import asdict, fields, replace
-from functools import partial
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
@@ -28,9 +28,155 @@ if TYPE_CHECKING:
     from unipd.run import Result
 
 
-_DATA, _SIMULATION, _MODEL, _FIGURES = "Data", "Simulation", "Model", "Figures"
 _CONSTRAINED = ("trace", "trace-squared")
 _TARGETS = ("ghz", "w")
+_FIGURES = "Figures"
+
+
+@dataclass(frozen=True)
+class CountsOptions:
+    """Options of a file of counts."""
+
+    panel: ClassVar[str] = "Data"
+    readout_matrix: Annotated[
+        Path | None,
+        option(
+            "Counts: .json or .npy file of readout errors: one 2 x 2 matrix, one for each qubit (qubit 0 first), or "
+            "one for all outcomes; entry (i, j) is the probability to read i in the state j."
+        ),
+    ] = None
+    povm: Annotated[
+        str | None,
+        option(
+            "Counts of other measurements than local bases: sic, pauli-6, or operators: .npy (outcomes x 2 x 2, or x "
+            "2^q x 2^q) or .npz (such an array by setting, or by letter of settings)."
+        ),
+    ] = None
+    max_weight: Annotated[int | None, option("Counts: largest weight of a Pauli string.", min=1)] = None
+    max_paulis: Annotated[int | None, option("Counts: largest number of Pauli strings.", min=1)] = None
+
+
+@dataclass(frozen=True)
+class SimulationOptions:
+    """Options of a simulated experiment."""
+
+    panel: ClassVar[str] = "Simulation"
+    simulate: Annotated[str | None, option("Simulate this state: random, mixed, ghz, w or product.")] = None
+    qubits: Annotated[int | None, option("Number of qubits.")] = None
+    measurements: Annotated[
+        int | None, option("Number of random Pauli strings; default 2 p log10 p times the rank.", min=1)
+    ] = None
+    state_rank: Annotated[int | None, option("Rank of a mixed state.", min=1)] = None
+    shots: Annotated[int | None, option("Shots per Pauli string.", min=1)] = None
+    depolarising: Annotated[float, option("Depolarizing noise: share of the maximally mixed state.")] = 0.0
+    readout: Annotated[float, option("Readout error: probability of a bit flip.")] = 0.0
+    gaussian: Annotated[float, option("Standard deviation of added Gaussian noise.")] = 0.0
+    save_data: Annotated[Path | None, option("Write the simulated measurements to this file.")] = None
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether a pure state is simulated."""
+        return self.simulate is not None and (self.simulate != "mixed" or self.state_rank == 1)
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """What is fitted."""
+
+    panel: ClassVar[str] = "Model"
+    objective: Annotated[
+        str,
+        option(
+            "auto, likelihood, outcomes or gaussian (counts), least-squares, weighted, trace or trace-squared.",
+            metavar="NAME",
+        ),
+    ] = "auto"
+    noise_level: Annotated[float | None, option("trace and trace-squared: bound on ||A(X) - b||.", min=0.0)] = None
+    rank: Annotated[
+        str | None, option("Fit over states of at most this rank; auto: the rank of least information criterion.")
+    ] = None
+    accuracy: Annotated[
+        float | None,
+        option("Certified gap: relative to the loss at X = 0 (default 1e-4 or less), of likelihoods in nats (0.01)."),
+    ] = None
+
+    def make_estimator(self, options: Options) -> PauliTomography:
+        """Return the estimator that these and the common options describe."""
+        from unipd.apps.tomography import PauliTomography
+
+        if self.noise_level is not None and self.objective not in _CONSTRAINED:
+            expected = "--objective trace or trace-squared with this option"
+            raise InvalidInput("--noise-level", expected, f"--objective {self.objective}")
+        return PauliTomography(
+            objective=self.objective,
+            noise_level=self.noise_level,
+            method=options.method,
+            accuracy=self.accuracy,
+            rank=parse_rank(self.rank),
+            threads=options.threads,
+            stop=stopping_rule(options),
+            verbose=not options.quiet,
+            method_options=options.method_options(),
+        )
+
+
+@dataclass(frozen=True)
+class FigureOptions:
+    """Figures of the estimate."""
+
+    panel: ClassVar[str] = _FIGURES
+    target: Annotated[
+        str | None,
+        option("Fidelity with this state: ghz, w, or a .npy, .npz (a saved state), .qpy or .qasm (a circuit) file."),
+    ] = None
+    observable: Annotated[
+        list[str] | None,
+        option("Expectation value of a string or sum, e.g. XXZ or '0.5*XX+0.5*ZZ'; may be repeated."),
+    ] = None
+    bootstrap: Annotated[int | None, option("Error bars (95 %) from this many bootstrap replicates.", min=2)] = None
+    resample: Annotated[
+        Literal["parametric", "basis"],
+        option("Bootstrap: parametric (draw from the estimate) or basis (redraw the shots)."),
+    ] = "parametric"
+    certified_range: Annotated[
+        bool,
+        option("Certified range of each observable, and of the fidelity, over all states that fit the data (95 %)."),
+    ] = False
+
+    @cached_property
+    def sums(self) -> dict[str, dict[str, float]]:
+        """The observables."""
+        return {text: parse_observable(text) for text in self.observable or []}
+
+    @cached_property
+    def saved_target(self) -> QuantumState | None:
+        """The target of a file."""
+        return None if self.target is None or self.target in _TARGETS else read_target(self.target)
+
+    def check(self, simulation: SimulationOptions, checkpoint: Path | None) -> None:
+        """Raise before the fit for what cannot be read or computed after it."""
+        from unipd.apps.tomography.error_bars import read_replicates
+
+        if self.resample == "basis" and self.bootstrap is None:
+            raise InvalidInput("--resample", "--bootstrap with this option", "none")
+        if self.bootstrap is not None and checkpoint is not None:
+            read_replicates(checkpoint)
+        saved = self.saved_target
+        has_pure_target = simulation.is_pure if self.target is None else saved is None or saved.rank == 1
+        if self.certified_range and not self.sums and not has_pure_target:
+            raise InvalidInput("--certified-range", "--observable or a pure --target with this option", "neither")
+
+    def check_size(self, qubits: int, is_quasi: bool = False) -> None:
+        """Raise for observables or a target of another size than the data, and quasi-counts that cannot be redrawn."""
+        if is_quasi and self.resample == "basis":
+            raise InvalidInput("--resample", "parametric for quasi-counts (negative or fractional)", self.resample)
+        from unipd.apps.tomography import as_pauli_sum
+
+        with translate_argument_names({"observable": "--observable", "paulis": "--observable"}):
+            for observable in self.sums.values():
+                as_pauli_sum(observable, qubits)
+        if self.saved_target is not None and self.saved_target.qubits != qubits:
+            raise InvalidInput("--target", f"a state of {qubits} qubits", f"{self.saved_target.qubits} qubits")
 
 
 @common_options(
@@ -53,87 +199,11 @@ def tomography(
             "basis, outcome, count, or .json."
         ),
     ] = None,
-    readout_matrix: Annotated[
-        Path | None,
-        option(
-            "Counts: .json or .npy file of readout errors: one 2 x 2 matrix, one for each qubit (qubit 0 first), or "
-            "one for all outcomes; entry (i, j) is the probability to read i in the state j.",
-            _DATA,
-        ),
-    ] = None,
-    povm: Annotated[
-        str | None,
-        option(
-            "Counts of other measurements than local bases: sic, pauli-6, or operators: .npy (outcomes x 2 x 2, or x "
-            "2^q x 2^q) or .npz (such an array by setting, or by letter of settings).",
-            _DATA,
-        ),
-    ] = None,
-    max_weight: Annotated[int | None, option("Counts: largest weight of a Pauli string.", _DATA, min=1)] = None,
-    max_paulis: Annotated[int | None, option("Counts: largest number of Pauli strings.", _DATA, min=1)] = None,
-    simulate: Annotated[
-        str | None, option("Simulate this state: random, mixed, ghz, w or product.", _SIMULATION)
-    ] = None,
-    qubits: Annotated[int | None, option("Number of qubits.", _SIMULATION)] = None,
-    measurements: Annotated[
-        int | None, option("Number of random Pauli strings; default 2 p log10 p times the rank.", _SIMULATION, min=1)
-    ] = None,
-    state_rank: Annotated[int | None, option("Rank of a mixed state.", _SIMULATION, min=1)] = None,
-    shots: Annotated[int | None, option("Shots per Pauli string.", _SIMULATION, min=1)] = None,
-    depolarising: Annotated[
-        float, option("Depolarizing noise: share of the maximally mixed state.", _SIMULATION)
-    ] = 0.0,
-    readout: Annotated[float, option("Readout error: probability of a bit flip.", _SIMULATION)] = 0.0,
-    gaussian: Annotated[float, option("Standard deviation of added Gaussian noise.", _SIMULATION)] = 0.0,
-    save_data: Annotated[Path | None, option("Write the simulated measurements to this file.", _SIMULATION)] = None,
-    objective: Annotated[
-        str,
-        option(
-            "auto, likelihood, outcomes or gaussian (counts), least-squares, weighted, trace or trace-squared.",
-            _MODEL,
-            metavar="NAME",
-        ),
-    ] = "auto",
-    noise_level: Annotated[
-        float | None, option("trace and trace-squared: bound on ||A(X) - b||.", _MODEL, min=0.0)
-    ] = None,
-    rank: Annotated[
-        str | None,
-        option("Fit over states of at most this rank; auto: the rank of least information criterion.", _MODEL),
-    ] = None,
-    accuracy: Annotated[
-        float | None,
-        option(
-            "Certified gap: relative to the loss at X = 0 (default 1e-4 or less), of likelihoods in nats (0.01).",
-            _MODEL,
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        option(
-            "Fidelity with this state: ghz, w, or a .npy, .npz (a saved state), .qpy or .qasm (a circuit) file.",
-            _FIGURES,
-        ),
-    ] = None,
-    observable: Annotated[
-        list[str] | None,
-        option("Expectation value of a string or sum, e.g. XXZ or '0.5*XX+0.5*ZZ'; may be repeated.", _FIGURES),
-    ] = None,
-    bootstrap: Annotated[
-        int | None, option("Error bars (95 %) from this many bootstrap replicates.", _FIGURES, min=2)
-    ] = None,
-    resample: Annotated[
-        Literal["parametric", "basis"],
-        option("Bootstrap: parametric (draw from the estimate) or basis (redraw the shots).", _FIGURES),
-    ] = "parametric",
-    certified_range: Annotated[
-        bool,
-        option(
-            "Certified range of each observable, and of the fidelity, over all states that fit the data (95 %).",
-            _FIGURES,
-        ),
-    ] = False,
     *,
+    counts: CountsOptions,
+    simulation: SimulationOptions,
+    model: ModelOptions,
+    figures: FigureOptions,
     options: Options,
 ) -> int:
     """Estimate a quantum state from Pauli measurements: least squares, from counts maximum likelihood.
@@ -141,77 +211,48 @@ def tomography(
     The accuracy is a certified duality gap; for exact data it bounds the relative residual. The fidelity is that with
     --target, with --simulate by default that with the true state.
     """
-    from unipd.apps.tomography import MeasurementWarning, Noise, PauliTomography, make_state, report_data
-    from unipd.apps.tomography.error_bars import read_replicates
+    from unipd.apps.tomography import MeasurementWarning
 
-    if (data is None) == (simulate is None):
-        raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
-    check_context(
-        simulate is not None,
-        {"max-weight": max_weight, "max-paulis": max_paulis, "readout-matrix": readout_matrix, "povm": povm},
-        {"qubits": qubits, "measurements": measurements, "state-rank": state_rank, "shots": shots}
-        | {"depolarising": depolarising, "readout": readout, "gaussian": gaussian, "save-data": save_data},
-    )
-    if noise_level is not None and objective not in _CONSTRAINED:
-        expected = "--objective trace or trace-squared with this option"
-        raise InvalidInput("--noise-level", expected, f"--objective {objective}")
-    if resample == "basis" and bootstrap is None:
-        raise InvalidInput("--resample", "--bootstrap with this option", "none")
-    if bootstrap is not None and options.checkpoint is not None:
-        read_replicates(options.checkpoint)  # raises before the fit if they cannot be read
-    saved = None if target is None or target in _TARGETS else read_target(target)
-    sums = {text: parse_observable(text) for text in observable or []}
-    is_simulated_pure = simulate is not None and (simulate != "mixed" or state_rank == 1)
-    has_pure_target = is_simulated_pure if target is None else saved is None or saved.rank == 1
-    if certified_range and not sums and not has_pure_target:
-        raise InvalidInput("--certified-range", "--observable or a pure --target with this option", "neither")
-    check = partial(check_figures, observables=sums, target=saved, resample=resample)
-    estimator = PauliTomography(
-        objective=objective,
-        noise_level=noise_level,
-        method=options.method,
-        accuracy=accuracy,
-        rank=parse_rank(rank),
-        threads=options.threads,
-        stop=stopping_rule(options),
-        verbose=not options.quiet,
-        method_options=options.method_options(),
-    )
-    truth, title = None, "" if data is None else data.name
+    check_context(data, counts, simulation)
+    estimator = model.make_estimator(options)
+    figures.check(simulation, options.checkpoint)
+    truth: QuantumState | None = None
     with print_warnings(MeasurementWarning):
         if data is not None:
-            fit_file(estimator, data, check, readout_matrix, povm, max_weight=max_weight, max_paulis=max_paulis)
+            fit_file(estimator, data, counts, figures)
         else:
-            assert simulate is not None
-            settings = {"noise": Noise(shots, depolarising, readout, gaussian), "measurements": measurements}
-            settings |= {"rank": state_rank, "seed": options.seed, "threads": options.threads}
-            experiment = run_simulation(simulate, qubits, check, save_data, **settings)
+            experiment = run_simulation(simulation, figures, options)
             estimator.fit_data(experiment.data)
             truth = experiment.state
-            title = f"simulated state: {simulate}"
-    state, result, options = estimator.state_, estimator.result_, replace(options, accuracy=estimator.result_.accuracy)
+    options = replace(options, accuracy=estimator.result_.accuracy)
     if options.verbose:
         say(f"objective {estimator.objective_name_}, rank: {estimator.fit_.rank_choice}")
-    goal = truth if target is None else saved or make_state(target, state.qubits)
-    if goal is not None:
-        name = "simulated state" if target is None else target
-        result = result.with_extras(fidelity_target=name)
-    extras = report_data(estimator.fit_, target=goal, observables=sums)
-    result = result.with_extras(
-        **extras, **dict(zip(sums, extras.get("observables", {}).get("values", ()), strict=True))
-    )
-    errors: Bootstrap | None = None
-    if bootstrap is not None and result.status is not Status.INTERRUPTED:
-        figures: dict[str, Any] = {"target": goal, "observables": sums, "resample": resample}
-        result, errors = _add_error_bars(result, estimator, bootstrap, options, **figures)
-    if certified_range:
-        result = _add_ranges(result, estimator, goal, sums)
+    result, goal, errors = add_figures(estimator, truth, figures, options)
+    title = f"simulated state: {simulation.simulate}" if data is None else data.name
     return emit(
         result,
         options,
         draw=lambda path: estimator.plot(path, target=goal, title=title, errors=errors),
         title=f"{title}: {estimator.data_.qubits} qubits, {estimator.data_.size} measurements",
     )
+
+
+def add_figures(
+    estimator: PauliTomography, truth: QuantumState | None, figures: FigureOptions, options: Options
+) -> tuple[Result, QuantumState | None, Bootstrap | None]:
+    """Return the result with the figures requested, the state of the fidelity (by default the true one), error bars."""
+    from unipd.apps.tomography import make_state, report_data
+
+    goal, name = truth, "simulated state"
+    if figures.target is not None:
+        goal, name = figures.saved_target or make_state(figures.target, estimator.state_.qubits), figures.target
+    extras = report_data(estimator.fit_, target=goal, observables=figures.sums)
+    values = dict(zip(figures.sums, extras.get("observables", {}).get("values", ()), strict=True))
+    result = estimator.result_ if goal is None else estimator.result_.with_extras(fidelity_target=name)
+    result, errors = result.with_extras(**extras, **values), None
+    if figures.bootstrap is not None and result.status is not Status.INTERRUPTED:
+        result, errors = _add_error_bars(result, estimator, goal, figures, options)
+    return (_add_ranges(result, estimator, goal, figures) if figures.certified_range else result), goal, errors
 
 
 @common_options(
@@ -283,44 +324,41 @@ def progress_counter(name: str, total: int, *, quiet: bool) -> Generator[Callabl
     yield line
 
 
-def check_context(simulated: bool, for_counts: dict[str, Any], for_simulations: dict[str, Any]) -> None:
-    """Raise for options of the other kind of data."""
-    for name, value in (for_counts if simulated else for_simulations).items():
+def check_context(data: Path | None, counts: CountsOptions, simulation: SimulationOptions) -> None:
+    """Raise unless there is one source of data, and for options of the other."""
+    is_simulated = simulation.simulate is not None
+    if is_simulated is (data is not None):
+        raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
+    for name, value in asdict(counts if is_simulated else simulation).items():
         if value:
-            expected = "a file of counts instead of --simulate" if simulated else "--simulate instead of a file"
-            raise InvalidInput(f"--{name}", expected, repr(value) if isinstance(value, (int, float)) else str(value))
+            expected = "a file of counts instead of --simulate" if is_simulated else "--simulate instead of a file"
+            found = repr(value) if isinstance(value, (int, float)) else str(value)
+            raise InvalidInput(f"--{name.replace('_', '-')}", expected, found)
 
 
-def check_figures(
-    qubits: int, is_quasi: bool = False, *, observables: dict[str, Any], target: QuantumState | None, resample: str
-) -> None:
-    """Raise for observables or a target of another size than the data, and for quasi-counts that cannot be redrawn."""
-    if is_quasi and resample == "basis":
-        raise InvalidInput("--resample", "parametric for quasi-counts (negative or fractional)", resample)
-    from unipd.apps.tomography import as_pauli_sum
-
-    with translate_argument_names({"observable": "--observable", "paulis": "--observable"}):
-        for observable in observables.values():
-            as_pauli_sum(observable, qubits)
-    if target is not None and target.qubits != qubits:
-        raise InvalidInput("--target", f"a state of {qubits} qubits", f"{target.qubits} qubits")
-
-
-def run_simulation(
-    name: str, qubits: int | None, check: Callable[[int], None], save_data: Path | None, **settings: Any
-) -> Simulation:
+def run_simulation(simulation: SimulationOptions, figures: FigureOptions, options: Options) -> Simulation:
     """Return the simulated experiment, after the check of its number of qubits."""
-    from unipd.apps.tomography import simulate
+    from unipd.apps.tomography import Noise, simulate
     from unipd.io.pauli import FORMATS, write_pauli_data
 
-    if qubits is None:
+    assert simulation.simulate is not None
+    if simulation.qubits is None:
         raise InvalidInput("--qubits", "the number of qubits of the simulated state", "none")
-    check(validate.integer("--qubits", qubits, minimum=1))
-    check_file("--save-data", save_data, FORMATS)
+    noise = Noise(simulation.shots, simulation.depolarising, simulation.readout, simulation.gaussian)
+    figures.check_size(validate.integer("--qubits", simulation.qubits, minimum=1))
+    check_file("--save-data", simulation.save_data, FORMATS)
     with translate_argument_names({"state": "--simulate", "rank": "--state-rank", "count": "--measurements"}):
-        experiment = simulate(name, qubits, **settings)
-    if save_data is not None and current_communicator().is_leader:
-        write_pauli_data(experiment.data, save_data)
+        experiment = simulate(
+            simulation.simulate,
+            simulation.qubits,
+            noise=noise,
+            measurements=simulation.measurements,
+            rank=simulation.state_rank,
+            seed=options.seed,
+            threads=options.threads,
+        )
+    if simulation.save_data is not None and current_communicator().is_leader:
+        write_pauli_data(experiment.data, simulation.save_data)
     return experiment
 
 
@@ -343,34 +381,28 @@ def read_povm(text: str) -> Any:
     return read_array_file("--povm", Path(text), kinds) if Path(text).suffix.lower() in kinds else text
 
 
-def fit_file(
-    estimator: PauliTomography,
-    path: Path,
-    check: Callable[..., None],
-    readout: Path | None,
-    povm: str | None,
-    **limits: int | None,
-) -> None:
+def fit_file(estimator: PauliTomography, path: Path, options: CountsOptions, figures: FigureOptions) -> None:
     """Fit the content of a file, expectation values or counts by basis, after the check of its number of qubits."""
     from unipd.apps.tomography import as_counts
     from unipd.io.pauli import PauliData, read_pauli_data
 
+    read = current_communicator().read
     with translate_argument_names({"path": "DATA"}):
-        content = current_communicator().read(read_pauli_data, path)
+        content = read(read_pauli_data, path)
     if isinstance(content, PauliData):
-        if any(given is not None for given in (readout, povm, *limits.values())):
+        if any(given is not None for given in asdict(options).values()):
             names = "--max-weight, --max-paulis, --readout-matrix, --povm"
             raise InvalidInput(names, "a file of counts with these options", str(path))
-        check(content.qubits)
+        figures.check_size(content.qubits)
         estimator.fit_data(content)
         return
-    operators = None if povm is None else current_communicator().read(read_povm, povm)
+    operators = None if options.povm is None else read(read_povm, options.povm)
     counts = interpret_counts(path, content, partial(as_counts, povm=operators))
-    check(counts[0].qubits, any(part.is_quasi for part in counts))
+    figures.check_size(counts[0].qubits, any(part.is_quasi for part in counts))
     read_errors = partial(read_array_file, "--readout-matrix", kinds=(".json", ".npy"))
-    errors = None if readout is None else current_communicator().read(read_errors, readout)
+    errors = None if options.readout_matrix is None else read(read_errors, options.readout_matrix)
     with translate_argument_names({"readout": "--readout-matrix"}):
-        estimator.fit_counts(counts, readout=errors, **limits)
+        estimator.fit_counts(counts, readout=errors, max_weight=options.max_weight, max_paulis=options.max_paulis)
 
 
 def interpret_counts(path: Path, counts: Any, interpret: Callable[[Any], Any]) -> Any:
@@ -444,14 +476,21 @@ def parse_observable(text: str) -> dict[str, float]:
 
 
 def _add_error_bars(
-    result: Result, estimator: PauliTomography, replicates: int, options: Options, **figures: Any
+    result: Result, estimator: PauliTomography, goal: QuantumState | None, figures: FigureOptions, options: Options
 ) -> tuple[Result, Bootstrap]:
     """Return the result with the figures of a bootstrap; its status says whether that was interrupted."""
     from unipd.apps.tomography import report_data
 
+    replicates = figures.bootstrap or 0
     with progress_counter("bootstrap", replicates, quiet=options.quiet) as progress:
         bootstrap = estimator.bootstrap(
-            replicates, seed=options.seed, threads=options.threads, progress=progress, **figures
+            replicates,
+            target=goal,
+            observables=figures.sums,
+            resample=figures.resample,
+            seed=options.seed,
+            threads=options.threads,
+            progress=progress,
         )
     if bootstrap.replicates >= 2:
         result = result.with_extras(**report_data(estimator.fit_, errors=bootstrap))
@@ -467,12 +506,12 @@ def _add_error_bars(
     return downgrade(result, Status.INTERRUPTED, f"{result.message} {detail}"), bootstrap
 
 
-def _add_ranges(result: Result, estimator: PauliTomography, target: Any, observables: dict[str, Any]) -> Result:
+def _add_ranges(
+    result: Result, estimator: PauliTomography, goal: QuantumState | None, figures: FigureOptions
+) -> Result:
     """Return the result with certified ranges of the observables and of the fidelity with a pure target."""
-    figures = dict(observables)
-    if target is not None and target.rank == 1:
-        figures["fidelity"] = target
-    for name, figure in figures.items():
+    named: dict[str, Any] = {**figures.sums} | ({"fidelity": goal} if goal is not None and goal.rank == 1 else {})
+    for name, figure in named.items():
         found = estimator.state_range(figure)
         result = result.with_extras(**{f"{name}_certified_low": found.low, f"{name}_certified_high": found.high})
     return result
