@@ -35,7 +35,7 @@ import scipy.sparse as sp
 
 from figures import note
 from unipd.apps.sdp import SDP
-from unipd.apps.sdp.program import is_sedumi_name
+from unipd.apps.sdp.program import find_suffix
 from unipd.io import SdpaProblem, read_sdpa
 
 ACCURACY = 1e-6
@@ -311,7 +311,7 @@ def summarise(results: dict[str, dict[str, Outcome]], limit: float) -> None:
 
 def as_sdpa(path: Path, folder: Path) -> Path:
     """Return the path of a program in SDPA format, written to the folder if it is in another one."""
-    if not is_sedumi_name(path):
+    if find_suffix(path) == ".dat-s":
         return path
     written = folder / f"{path.name.split('.')[0]}.dat-s"
     SDP.from_file(path).write(written)

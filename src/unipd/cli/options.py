@@ -67,7 +67,7 @@ _LABELS: dict[Any, str | None] = {int: "N", float: "X", Path: "FILE", str: "TEXT
 Axis = Literal["iterations", "oracle_calls", "matvecs", "seconds"]
 Theme = Literal["light", "dark"]
 PICTURES = (".png", ".svg", ".pdf")
-PROGRAMS = (".dat-s", ".dat", ".sdpa", ".mat")
+PROGRAMS = (".dat-s", ".dat", ".sdpa", ".mat", ".cbf")
 _SOLVER, _LIMITS, _CHECKPOINT, _OUTPUT, _LIVE = "Solver", "Limits", "Checkpoint", "Output", "Live page"
 
 
@@ -345,7 +345,7 @@ def check_program_name(path: str) -> None:
     """
     name = Path(path).name.lower().removesuffix(".gz")
     if Path(path).is_file() and Path(name).suffix not in PROGRAMS:
-        expected = f"an SDPA or SeDuMi file ({', '.join(PROGRAMS)}, optionally .gz), or FILE.py:NAME"
+        expected = f"a file of SDPA, SeDuMi or CBF ({', '.join(PROGRAMS)}, optionally .gz), or FILE.py:NAME"
         raise InvalidInput("PROBLEM", expected, repr(path))
 
 

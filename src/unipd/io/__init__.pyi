@@ -1,3 +1,6 @@
+from unipd.io.cbf import CbfProblem as CbfProblem
+from unipd.io.cbf import read_cbf as read_cbf
+from unipd.io.cbf import write_cbf as write_cbf
 from unipd.io.graphs import Graph as Graph
 from unipd.io.graphs import as_graph as as_graph
 from unipd.io.graphs import read_graph as read_graph

@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from unipd.io import SdpaProblem, SedumiProblem, read_sdpa, write_sdpa, write_sedumi
+from unipd.io import SdpaProblem, SedumiProblem, read_sdpa, read_sedumi, write_sdpa, write_sedumi
 
 
 @pytest.fixture
@@ -26,6 +26,16 @@ def test_convert_there_and_back(invoke, eigenvalue, tmp_path):
     assert read_sdpa(tmp_path / "again.dat-s") == read_sdpa(eigenvalue)
     solved = json.loads(invoke("solve", tmp_path / "e.mat.gz", "--json", "-").stdout)
     assert solved["objective"] == pytest.approx(-3.0, rel=1e-6)
+
+
+def test_convert_keeps_sense_and_cones_in_cbf(invoke, eigenvalue, tmp_path):
+    assert invoke("convert", eigenvalue, tmp_path / "e.cbf.gz").exit_code == 0
+    solved = json.loads(invoke("solve", tmp_path / "e.cbf.gz", "--json", "-").stdout)
+    assert solved["objective"] == pytest.approx(3.0, rel=1e-6)
+    write_sedumi(SedumiProblem(np.eye(3)[1:], [3.0, 4.0], [1.0, 0, 0], second_order=(3,)), tmp_path / "cone.mat")
+    assert invoke("convert", tmp_path / "cone.mat", tmp_path / "cone.cbf").exit_code == 0
+    assert invoke("convert", tmp_path / "cone.cbf", tmp_path / "again.mat").exit_code == 0
+    assert read_sedumi(tmp_path / "again.mat") == read_sedumi(tmp_path / "cone.mat")
 
 
 def test_convert_refuses_what_it_cannot_write(invoke, eigenvalue, tmp_path):

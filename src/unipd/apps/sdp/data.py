@@ -19,7 +19,7 @@ from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.io import SdpaProblem
+from unipd.io import CbfProblem, SdpaProblem
 from unipd.maps.sdp import Entries, SdpMap
 from unipd.problem import nearest_end
 from unipd.protocols import Coupling
@@ -429,6 +429,19 @@ def data_from_sedumi(problem: SedumiProblem) -> SdpData:
 
     cost, constraints = convert(sp.coo_array(problem.c[None])), convert(problem.A.tocoo())
     return SdpData(blocks[-1].rows.stop, cost, constraints, problem.b, problem.b, tuple(blocks))
+
+
+def data_from_cbf(problem: CbfProblem) -> SdpData:
+    """Return a program of the Conic Benchmark Format as a minimisation.
+
+    >>> one = Entries([0], [0], [0], [2.0])
+    >>> data_from_cbf(CbfProblem((("free", 1),), one, one, np.ones(1), np.ones(1), maximise=True)).cost.value
+    array([-2.])
+    """
+    starts = np.cumsum([0, *(size for _, size in problem.blocks)]).tolist()
+    blocks = tuple(Block(start, size, kind) for start, (kind, size) in zip(starts, problem.blocks, strict=False))
+    cost = replace(problem.cost, value=-problem.cost.value) if problem.maximise else problem.cost
+    return SdpData(starts[-1], cost, problem.constraints, problem.lower, problem.upper, blocks)
 
 
 def to_equations(data: SdpData) -> SdpData:

@@ -17,7 +17,15 @@ from unipd import io, run
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import change_context
-from unipd.apps.sdp.data import SdpData, data_from_sdpa, data_from_sedumi, list_blocks, sdpa_from_data, sedumi_from_data
+from unipd.apps.sdp.data import (
+    SdpData,
+    data_from_cbf,
+    data_from_sdpa,
+    data_from_sedumi,
+    list_blocks,
+    sdpa_from_data,
+    sedumi_from_data,
+)
 from unipd.apps.sdp.formulation import WarmStart, analyse, find_contradiction
 from unipd.apps.sdp.infeasibility import infeasible_result
 from unipd.apps.sdp.solver import CONIC_METHODS, Solver
@@ -29,6 +37,8 @@ from unipd.run import Result
 from unipd.run.checkpoint.checkpoint import checkpoint_for
 from unipd.spectral import SymmetricOperator
 
+SEDUMI, CBF = ".mat", ".cbf"
+"""Endings of the files of these formats; others are SDPA's."""
 _SENSES = ("=", "==", "<=", ">=")
 _OPTIONS = ("trace_bound", "rank", "seed", "stop", "callback", "verbose", "start", "checkpoint", "every", "resume")
 """Options of :meth:`SDP.solve` besides accuracy and method, as listed in messages."""
@@ -83,14 +93,16 @@ class SDP:
 
     @classmethod
     def from_file(cls, source: str | os.PathLike[str] | BinaryIO) -> SDP:
-        """Read an SDPA sparse file (``.dat-s``) or a SeDuMi file (``.mat``), compressed (``.gz``) or not.
+        """Read a file of SDPA (``.dat-s``), SeDuMi (``.mat``) or CBF (``.cbf``), compressed (``.gz``) or not.
 
         SDPA: max <F_0, Y> subject to <F_i, Y> = b_i; the objective reported is <F_0, Y>, the value that SDPLIB
-        publishes. SeDuMi: min c^T x subject to A x = b, x in K. A stream is read as SDPA.
+        publishes. SeDuMi: min c^T x subject to A x = b, x in K. CBF: the objective is that of the file. A stream is
+        read as SDPA.
         """
-        if isinstance(source, (str, os.PathLike)) and is_sedumi_name(source):
+        suffix = find_suffix(source) if isinstance(source, (str, os.PathLike)) else ""
+        if suffix == SEDUMI:
             return cls.from_sedumi(io.read_sedumi(source))
-        return cls.from_sdpa(read_sdpa(source))
+        return cls.from_cbf(io.read_cbf(source)) if suffix == CBF else cls.from_sdpa(read_sdpa(source))
 
     @classmethod
     def from_sdpa(cls, problem: SdpaProblem) -> SDP:
@@ -111,6 +123,16 @@ class SDP:
         """
         return cls(data_from_sedumi(problem))
 
+    @classmethod
+    def from_cbf(cls, problem: io.CbfProblem) -> SDP:
+        """Return the program of a problem of the Conic Benchmark Format.
+
+        >>> problem = io.CbfProblem((("psd", 2),), *[Entries([0], [0], [0], [1.0])] * 2, np.ones(1), np.ones(1))
+        >>> SDP.from_cbf(problem)
+        SDP(min, order=2, constraints=1, blocks=1)
+        """
+        return cls(data_from_cbf(problem), problem.maximise, problem.constant)
+
     def to_sdpa(self) -> SdpaProblem:
         """Return the program in SDPA's convention, whose objective is that of the maximisation without the constant.
 
@@ -125,10 +147,18 @@ class SDP:
         """
         return sedumi_from_data(self.data)
 
+    def to_cbf(self) -> io.CbfProblem:
+        """Return the program in the Conic Benchmark Format, whose objective is that of the program."""
+        data = self.data
+        cost = replace(data.cost, value=-data.cost.value) if self.maximise else data.cost
+        blocks = tuple((block.kind, block.size) for block in data.blocks)
+        return io.CbfProblem(blocks, cost, data.constraints, data.lower, data.upper, self.maximise, self.constant)
+
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the program as a SeDuMi file (``.mat``, ``.mat.gz``), or else as an SDPA sparse file."""
-        if is_sedumi_name(path):
-            io.write_sedumi(self, path)
+        """Write the program as a file of SeDuMi (``.mat``), CBF (``.cbf``) or else SDPA; ``.gz`` compresses it."""
+        suffix = find_suffix(path)
+        if suffix in (SEDUMI, CBF):
+            (io.write_sedumi if suffix == SEDUMI else io.write_cbf)(self, path)
             return
         sign = "" if self.maximise else "-"
         note = "" if self.maximise and not self.constant else f"objective = {sign}<F0, Y> + {self.constant!r}"
@@ -298,13 +328,13 @@ class SDP:
         return f"SDP({goal}, order={self.order}, constraints={self.data.size}, blocks={len(self.data.blocks)})"
 
 
-def is_sedumi_name(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is named like a SeDuMi file.
+def find_suffix(path: str | os.PathLike[str]) -> str:
+    """Return the ending of a file's name that tells its format.
 
-    >>> is_sedumi_name("torusg3-8.mat.gz"), is_sedumi_name("mcp100.dat-s")
-    (True, False)
+    >>> find_suffix("torusg3-8.MAT.gz"), find_suffix("mcp100.dat-s")
+    ('.mat', '.dat-s')
     """
-    return os.fspath(path).lower().removesuffix(".gz").endswith(".mat")
+    return os.path.splitext(os.fspath(path).lower().removesuffix(".gz"))[1]
 
 
 def _check_options(options: dict[str, Any]) -> None:

@@ -72,7 +72,7 @@ ENTRIES = (
     Entry("show", "Show a saved result.", _STUDY, f"{__name__}.results"),
     Entry("report", "Write an HTML report of results: curves, certificate, settings.", _STUDY, f"{__name__}.results"),
     Entry("certify", "Certify a solution of a semidefinite program.", _STUDY, f"{__name__}.programs"),
-    Entry("convert", "Convert a semidefinite program between SDPA and SeDuMi.", _STUDY, f"{__name__}.programs"),
+    Entry("convert", "Convert a semidefinite program between SDPA, SeDuMi and CBF.", _STUDY, f"{__name__}.programs"),
     Entry("compare", "Compare methods on one problem.", _STUDY, f"{__name__}.compare"),
     Entry("reproduce", "Reproduce the experiments of the paper.", _STUDY, f"{__name__}.reproduce"),
     Entry("data", "Find, download and verify data sets.", _STUDY, f"{__name__}.reproduce"),

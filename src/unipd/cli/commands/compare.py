@@ -162,7 +162,9 @@ _PROBLEM = "Problem"
 def compare(
     problem: Annotated[
         str | None,
-        typer.Argument(help="An SDPA file (.dat-s) or SeDuMi file (.mat), also .gz; MODULE:NAME or FILE.py:NAME."),
+        typer.Argument(
+            help="A file of SDPA (.dat-s), SeDuMi (.mat) or CBF (.cbf), also .gz; MODULE:NAME or FILE.py:NAME."
+        ),
     ] = None,
     demo: Annotated[Demo | None, option(f"Solve a generated problem: {', '.join(DEMOS)}.", _PROBLEM)] = None,
     size: Annotated[int | None, option("Size of the generated problem.", _PROBLEM, min=4)] = None,

@@ -25,7 +25,7 @@ from unipd.errors import InvalidInput
     ),
 )
 def certify(
-    problem: Annotated[Path, typer.Argument(help="An SDPA file (.dat-s) or SeDuMi file (.mat), also .gz.")],
+    problem: Annotated[Path, typer.Argument(help="A file of SDPA (.dat-s), SeDuMi (.mat) or CBF (.cbf), also .gz.")],
     dual: Annotated[
         Path, option("A result of unipd (--out), a solution of CSDP or SDPA, or an archive with y and X.", None)
     ],
@@ -55,15 +55,15 @@ def certify(
     examples=("unipd convert hamming_7_5_6.mat.gz hamming.dat-s", "unipd convert truss8.dat-s truss8.mat"),
 )
 def convert(
-    problem: Annotated[Path, typer.Argument(help="An SDPA file (.dat-s) or SeDuMi file (.mat), also .gz.")],
+    problem: Annotated[Path, typer.Argument(help="A file of SDPA (.dat-s), SeDuMi (.mat) or CBF (.cbf), also .gz.")],
     target: Annotated[Path, typer.Argument(help="The file to write; its name tells the format.")],
     *,
     options: Options,
 ) -> int:
-    """Convert a semidefinite program between SDPA's sparse format and SeDuMi's.
+    """Convert a semidefinite program between SDPA's sparse format, SeDuMi's and the Conic Benchmark Format (CBF).
 
     SDPA's max <F0, Y>, <Fi, Y> = ci is SeDuMi's min -<F0, Y>. SDPA has neither free variables, which become differences
-    of nonnegative ones, nor second-order cones, which are refused.
+    of nonnegative ones, nor second-order cones, which are refused. CBF keeps inequalities, sense and constant.
     """
     from unipd.apps.sdp import SDP
 

@@ -36,7 +36,10 @@ CONIC = ("interior", "splitting")
 )
 def solve(
     problem: Annotated[
-        str, typer.Argument(help="An SDPA file (.dat-s) or SeDuMi file (.mat), also .gz; MODULE:NAME or FILE.py:NAME.")
+        str,
+        typer.Argument(
+            help="A file of SDPA (.dat-s), SeDuMi (.mat) or CBF (.cbf), also .gz; MODULE:NAME or FILE.py:NAME."
+        ),
     ],
     trace_bound: Annotated[
         float | None, option("Bound on the trace of X, if the constraints imply none.", None, min=0.0)
@@ -48,12 +51,12 @@ def solve(
     *,
     options: Options,
 ) -> int:
-    """Solve a semidefinite program from an SDPA or SeDuMi file, or a problem from Python.
+    """Solve a semidefinite program from an SDPA, SeDuMi or CBF file, or a problem from Python.
 
     An SDPA file is solved as max <F0, Y> subject to <Fi, Y> = ci, Y psd: the objective is that of Y (the value that
     SDPLIB publishes) and the dual bound is an upper bound on the optimum, rigorous where the size permits. The
     multipliers in the result file are the vector x of the format's primal problem. A SeDuMi file is solved as min c'x
-    subject to A x = b, x in K, and the multipliers are -y.
+    subject to A x = b, x in K, and the multipliers are -y. The objective of a CBF file is that of the file.
     """
     if is_python(problem):
         if options.method in CONIC:
