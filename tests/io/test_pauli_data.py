@@ -1,15 +1,19 @@
 """Files of Pauli data."""
 
+import base64
 import json
 import pickle
+import re
+import zlib
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unipd.apps.tomography import as_counts
 from unipd.errors import FileFormatError, InvalidInput, MemoryForecastError
-from unipd.io import PauliData, read_pauli_data, write_pauli_data
+from unipd.io import Limits, PauliData, read_pauli_data, write_pauli_data
 
 
 @st.composite
@@ -300,3 +304,58 @@ def test_a_result_of_qiskit_makes_the_round_trip(tmp_path):
     whole = result.from_dict({**names, "success": True, "results": [part]})
     (tmp_path / "bell.json").write_text(json.dumps(whole.to_dict(), default=str))
     assert read_pauli_data(tmp_path / "bell.json") == {"XX": {"00": 6, "11": 4}}
+    assert [part.by_outcome() for part in as_counts(whole)] == [{"00": 6, "11": 4}]
+    whole.results[0].header["name"] = "nothing"
+    with pytest.raises(InvalidInput, match="counts: expected the basis of every circuit"):
+        as_counts(whole)
+
+
+def sample_bell(bases, shots, qubits=2):
+    """Return the result of a ``SamplerV2`` for a Bell state (with idle qubits), measured in these bases."""
+    qiskit, sampler = pytest.importorskip("qiskit"), pytest.importorskip("qiskit.primitives").StatevectorSampler
+    circuits = []
+    for basis in bases:
+        circuit = qiskit.QuantumCircuit(qubits, metadata={"basis": basis})
+        circuit.h(0)
+        circuit.cx(0, 1)
+        for qubit, letter in enumerate(reversed(basis)):
+            if letter == "Y":
+                circuit.sdg(qubit)
+            if letter in "XY":
+                circuit.h(qubit)
+        circuit.measure_all()
+        circuits.append(circuit)
+    return sampler(seed=1).run(circuits, shots=shots).result()
+
+
+def test_results_of_samplers_are_read_as_objects_and_as_files(tmp_path):
+    runtime = pytest.importorskip("qiskit_ibm_runtime")
+    bases = ["XX", "ZZ", "XY"]
+    result, path = sample_bell(bases, 200), tmp_path / "job-result.json"
+    path.write_text(json.dumps(result, cls=runtime.RuntimeEncoder))
+    expected = {basis: part.data.meas.get_counts() for basis, part in zip(bases, result, strict=True)}
+    assert read_pauli_data(path) == expected
+    assert set(expected["ZZ"]) == {"00", "11"}
+    assert {part.basis: part.by_outcome() for part in as_counts(result)} == expected
+    wide = sample_bell(["XXZZZZZZZZ"], 300, qubits=10)  # two bytes a shot
+    path.write_text(json.dumps(wide, cls=runtime.RuntimeEncoder))
+    assert read_pauli_data(path) == {"XXZZZZZZZZ": wide[0].data.meas.get_counts()}
+
+
+def test_damaged_results_of_samplers_are_refused(tmp_path):
+    runtime = pytest.importorskip("qiskit_ibm_runtime")
+    result, path = sample_bell(["XX", "ZZ"], 20), tmp_path / "job-result.json"
+    text = json.dumps(result, cls=runtime.RuntimeEncoder)
+    packed = re.findall(r'"ndarray", "__value__": "([^"]+)"', text)[1]
+    bomb = base64.b64encode(zlib.compress(bytes(1 << 20))).decode()
+    for wrong, message in [
+        (text.replace('"basis": "ZZ"', '"note": "ZZ"'), "result 2: expected header"),
+        (text.replace('"circuit_metadata"', '"circuit"'), "result 1: expected shots of one register"),
+        (text.replace(packed, packed[:20]), "result 1: expected shots of one register"),
+        (text.replace(packed, base64.b64encode(b"numbers").decode()), "result 1: expected shots of one register"),
+        (text.replace(packed, bomb), "times longer than the compressed file"),
+        (json.dumps({"__type__": "PrimitiveResult"}), "result 1: expected shots of one register"),
+    ]:
+        path.write_text(wrong)
+        with pytest.raises(FileFormatError, match=message):
+            read_pauli_data(path, limits=Limits(compression_from=1 << 10))

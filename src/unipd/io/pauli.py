@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import itertools
@@ -9,6 +10,7 @@ import json
 import os
 import re
 import sys
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +22,7 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.files import atomic_write, write_text
 from unipd._util.printing import ReprMixin
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.limits import DamagedArchive, Limits, open_bounded, read_arrays, read_bounded
+from unipd.io.limits import DamagedArchive, Limits, check_compression, open_bounded, read_arrays, read_bounded
 from unipd.io.text import LINE_LIMIT
 from unipd.maps.pauli.strings import MOST_QUBITS, check_strings, parse, write
 from unipd.memory import require_room, require_room_for_state
@@ -165,7 +167,9 @@ def read_pauli_data(path: str | os.PathLike[str], *, limits: Limits | None = Non
     - ``.json``: a list of objects with these names, or one object with a list under each name, or
       ``{"counts": {"XZ": {"00": 480, "11": 520}}}`` for raw counts by basis (or these counts alone), which are
       returned as they are; or a Qiskit ``Result`` (``json.dumps(result.to_dict())``), with the basis of each circuit in
-      its metadata (``basis``, or ``m_idx`` of qiskit-experiments) or at the end of its name ("ghz_XXZ").
+      its metadata (``basis``, or ``m_idx`` of qiskit-experiments) or at the end of its name ("ghz_XXZ"); or the result
+      of a ``SamplerV2`` (``json.dumps(result, cls=RuntimeEncoder)``, as IBM's site offers it), with the basis in the
+      metadata of each circuit.
     - ``.npz``: arrays of these names, ``pauli`` as strings or replaced by the masks ``x`` and ``z`` (integers, bit b
       is qubit b) with a number ``qubits``. Pickled content is refused.
 
@@ -326,7 +330,9 @@ def _read_json(name: str, limits: Limits | None) -> PauliData | Counts:
     if isinstance(content, dict) and "counts" in content:
         return _check_counts(name, content["counts"])
     if isinstance(content, dict) and isinstance(content.get("results"), list):
-        return _check_counts(name, _read_results(name, content["results"]))
+        return _check_counts(name, read_results(name, content["results"]))
+    if isinstance(content, dict) and content.get("__type__") == "PrimitiveResult":
+        return read_results(name, _decode_sampler(name, content, limits or Limits()))
     is_nested = isinstance(content, dict) and content and all(isinstance(part, dict) for part in content.values())
     if is_nested or (isinstance(content, dict) and _is_histogram(content)):
         return _check_counts(name, content)
@@ -345,7 +351,7 @@ def _read_json(name: str, limits: Limits | None) -> PauliData | Counts:
     return _Columns(name, "record", range(1, sys.maxsize)).assemble(columns)
 
 
-def _read_results(name: str, results: list[Any]) -> Counts:
+def read_results(name: str, results: Sequence[Any]) -> Counts:
     """Return the counts of a Qiskit ``Result`` (``result.to_dict()``); shots of the same basis are added.
 
     The basis of a circuit is ``basis`` or ``m_idx`` (qiskit-experiments: 0 is Z, 1 is X, 2 is Y, qubit 0 first) of its
@@ -365,6 +371,38 @@ def _read_results(name: str, results: list[Any]) -> Counts:
         expected = "header and data.counts, with the basis in the header's metadata (basis, m_idx) or name"
         raise FileFormatError(f"{name}: result {number}", f"expected {expected}") from None
     return counts
+
+
+def _decode_sampler(name: str, content: Any, limits: Limits) -> list[Any]:
+    """Return the circuits of a ``PrimitiveResult`` in the form of a ``Result``; nothing in it is unpickled."""
+    results: list[Any] = []
+    try:
+        for part in content["__value__"]["pub_results"]:
+            circuit = part["__value__"]
+            (register,) = circuit["data"]["__value__"]["fields"].values()
+            bits, packed = register["__value__"]["num_bits"], register["__value__"]["array"]["__value__"]
+            shots: Any = np.load(io.BytesIO(_inflate(name, packed, limits)), allow_pickle=False)
+            rows, numbers = np.unique(shots.reshape(shots.shape[-2:]), axis=0, return_counts=True)
+            labels = (format(int.from_bytes(row.tobytes(), "big"), f"0{bits}b") for row in rows)
+            counts = dict(zip(labels, numbers.tolist(), strict=True))
+            header = {"metadata": circuit["metadata"]["circuit_metadata"], "name": ""}
+            results.append({"header": header, "data": {"counts": counts}})
+    except (KeyError, TypeError, ValueError, AttributeError, EOFError) as error:
+        expected = "shots of one register and metadata of its circuit (circuit.metadata = {'basis': 'XZ'})"
+        raise FileFormatError(f"{name}: result {len(results) + 1}", f"expected {expected}") from error
+    return results
+
+
+def _inflate(name: str, packed: str, limits: Limits) -> bytes:
+    """Return the bytes that Qiskit has compressed and written as text."""
+    raw = base64.b64decode(packed)
+    most = max(limits.compression_from, int(limits.compression * len(raw)))
+    try:
+        text = zlib.decompressobj().decompress(raw, most + 1)
+    except zlib.error as error:
+        raise ValueError("not compressed") from error
+    check_compression(name, len(text), len(raw), limits)
+    return text
 
 
 def _basis_of(header: Mapping[str, Any]) -> str:

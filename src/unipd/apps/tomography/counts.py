@@ -20,8 +20,8 @@ from unipd._typing import FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.measurements import SMALLEST_VARIANCE
-from unipd.errors import InvalidInput
-from unipd.io.pauli import MOST_SHOTS, PauliData
+from unipd.errors import FileFormatError, InvalidInput
+from unipd.io.pauli import MOST_SHOTS, PauliData, read_results
 from unipd.maps.pauli import (
     Confusion,
     Measurement,
@@ -146,7 +146,8 @@ def as_counts(counts: Any, povm: Any = None) -> list[BasisCounts]:
 
     The rightmost letter of a basis and the rightmost bit of a bit-string belong to qubit 0 (Qiskit's order); spaces
     between registers are ignored, and hexadecimal numbers ("0x3") are read as well. Qiskit's ``Counts`` are such
-    mappings; its ``BitArray`` or ``PubResult`` of one circuit may take the place of ``{bit-string: count}``.
+    mappings; its ``BitArray`` or ``PubResult`` of one circuit may take the place of ``{bit-string: count}``, and its
+    ``Result`` or ``PrimitiveResult`` that of all, if the metadata of each circuit have its ``basis``.
     Qubits with the letter I were not measured ("IIXX"); bit-strings then have a bit for each measured qubit, or one for
     every qubit, of which those of the others do not count. Negative or fractional numbers are quasi-counts; those of a
     Qiskit ``QuasiDistribution``, which sum to one, are multiplied by its ``shots``.
@@ -176,6 +177,8 @@ def as_counts(counts: Any, povm: Any = None) -> list[BasisCounts]:
     """
     if isinstance(counts, list) and counts and all(isinstance(part, BasisCounts) for part in counts):
         return counts
+    if type(counts).__name__ in ("Result", "PrimitiveResult"):
+        counts = _read_qiskit(counts)
     if not isinstance(counts, Mapping) or not counts:
         got = "an empty one" if isinstance(counts, Mapping) else type(counts).__name__
         raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", got)
@@ -185,6 +188,21 @@ def as_counts(counts: Any, povm: Any = None) -> list[BasisCounts]:
     if qubits > MOST_QUBITS:
         require_room_for_state(qubits, 1)
     return [_basis_counts(basis, outcomes, qubits) for basis, outcomes in counts.items()]
+
+
+def _read_qiskit(result: Any) -> Mapping[str, Any]:
+    """Return the counts of all circuits of a Qiskit ``Result`` or ``PrimitiveResult``."""
+    if hasattr(result, "to_dict"):
+        circuits = result.to_dict()["results"]
+    else:
+        headers = [{"metadata": part.metadata.get("circuit_metadata"), "name": ""} for part in result]
+        found = [{"counts": read_outcomes("counts", 0, part)[0]} for part in result]
+        circuits = [{"header": header, "data": data} for header, data in zip(headers, found, strict=True)]
+    try:
+        return read_results("result", circuits)
+    except FileFormatError as error:
+        expected = "the basis of every circuit in its metadata (circuit.metadata = {'basis': 'XZ'})"
+        raise InvalidInput("counts", expected, "a result without") from error
 
 
 def read_outcomes(name: str, qubits: int, outcomes: Any) -> tuple[Mapping[Any, Any], float]:
