@@ -36,7 +36,7 @@ from unipd.apps.tomography.measurements import as_pauli_sum, as_paulis, paramete
 from unipd.apps.tomography.model import BY_OUTCOME, NATS, Fit, oracle_options
 from unipd.apps.tomography.simulation import binomial_mean, sample_bases
 from unipd.apps.tomography.state import QuantumState, as_state, read_state_array
-from unipd.atoms import LowRank, combination
+from unipd.atoms import LowRank, combination, inner_product
 from unipd.couplings import WeightedLeastSquares
 from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData
@@ -44,6 +44,7 @@ from unipd.maps.pauli import DenseOperator
 from unipd.problem import Problem
 from unipd.run import MaxIterations, Result, solve
 from unipd.sharp.linear import Linear
+from unipd.sharp.spectral.factors import random_block
 from unipd.sharp.spectral.spectrahedron import Spectrahedron
 
 CLOSE = 0.01
@@ -163,7 +164,7 @@ def state_range(
     operator = as_observable(observable, fit.state.qubits)
     freedom = min(4**fit.state.qubits - 1, fit.model.observations) if joint else 1
     region = confidence_region(fit, 0.5 * float(chdtri(freedom, 1.0 - level)))
-    estimate, streams = pair(operator, fit.state.low_rank), np.random.SeedSequence(seed).spawn(2)
+    estimate, streams = inner_product(operator, fit.state.low_rank), np.random.SeedSequence(seed).spawn(2)
     ends: list[End] = []
     for sign, stream in zip((1.0, -1.0), streams, strict=True):
         end = smallest_value(region, operator, sign)
@@ -186,7 +187,7 @@ def is_interior(state: QuantumState) -> bool:
 def repeat_values(fit: Fit, operator: Any, state: QuantumState, number: int, rng: np.random.Generator) -> FloatArray:
     """Return <O, X> of this state, then of the fits to repeated experiments on it."""
     fits = [repeat_fit(fit, rng, state=state).state for _ in range(number)]
-    return np.array([pair(operator, point.low_rank) for point in (state, *fits)])
+    return np.array([inner_product(operator, point.low_rank) for point in (state, *fits)])
 
 
 def calibrate_excess(region: Region, end: End, estimate: float, values: FloatArray) -> float:
@@ -225,12 +226,6 @@ def as_observable(observable: Any, qubits: int) -> DenseOperator:
         raise InvalidInput("observable", "real coefficients", "complex ones")
     total: Any = pauli_map(strings, precision="double").adjoint(np.real(coefficients).astype(np.float64))
     return total
-
-
-def pair(operator: Any, point: LowRank) -> float:
-    """Return <O, X>."""
-    left = point.left
-    return float(np.sum(np.asarray(point.weights) * np.sum((left.conj() * (operator @ left)).real, axis=0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,9 +303,8 @@ def residual_noise(fit: Fit) -> float:
     >>> residual_noise(estimate.fit_) < 1e-3
     True
     """
-    rank, size = fit.state.effective_rank(), fit.state.dimension
-    freedom = max(1, fit.data.size - (2 * size * rank - rank * rank - 1))
-    return float(np.linalg.norm(fit.fitted - fit.data.expectations)) / float(np.sqrt(freedom))
+    freedom = max(1, fit.data.size - fit.parameters)
+    return float(np.linalg.norm(fit.fitted - fit.data.expectations)) / math.sqrt(freedom)
 
 
 def mixed_factor(state: QuantumState) -> Array:
@@ -319,9 +313,8 @@ def mixed_factor(state: QuantumState) -> Array:
     size = state.dimension
     if state.qubits <= WIDE_QUBITS:
         return np.linalg.cholesky(roots @ roots.conj().T + FIRST_SHIFT / size * np.eye(size))
-    rng = np.random.default_rng(0)
-    block = rng.standard_normal((size, WIDTH)) + 1j * rng.standard_normal((size, WIDTH))
-    return np.concatenate([roots, math.sqrt(FIRST_SHIFT) * block / np.linalg.norm(block)], axis=1)
+    share = math.sqrt(FIRST_SHIFT / (1.0 - FIRST_SHIFT))
+    return np.concatenate([roots, share * random_block(roots, WIDTH, 0)], axis=1)
 
 
 def minimize_nats(problem: Problem, factor: Array, accuracy: float = NATS) -> Result:
@@ -356,7 +349,7 @@ def smallest_value(region: Region, operator: Any, sign: float) -> End:
     bounds = np.linalg.eigvalsh(operator.toarray())[[0, -1]] if is_small else np.array([-reach, reach])
     spread = float(bounds[1] - bounds[0]) or 1.0
     best = float(bounds[0] if sign > 0 else -bounds[1])
-    centre = sign * pair(operator, region.centre)
+    centre = sign * inner_product(operator, region.centre)
     middle = region.problem.map.image(region.centre)
     found, point, factor, weight = centre, region.centre, region.factor, 20.0 * region.excess / spread
     tried: list[Trial] = []
@@ -412,7 +405,7 @@ def minimize_along(region: Region, operator: Any, weight: float, factor: Array) 
     sharp = Linear(cost, problem.sharp)
     result = minimize_nats(Problem(sharp, problem.map, problem.b, problem.coupling), factor)
     image = np.asarray(problem.map.image(result.x), np.float64)
-    value = math.copysign(1.0, weight) * pair(operator, result.x)
+    value = math.copysign(1.0, weight) * inner_product(operator, result.x)
     return Trial(abs(weight), region.loss(image), value, result.dual_bound, image, result.x)
 
 

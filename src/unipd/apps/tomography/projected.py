@@ -113,12 +113,8 @@ class Projection:
         image = self._origin_products + self.products / curvature
         residual = image - self.basis @ (self.basis.conj().T @ image)
         more = orthonormalize_against(self.basis, residual[:, : rows - columns])
-        return Projection(
-            np.concatenate([self.basis, more], axis=1),
-            np.concatenate([self.products, push(more)], axis=1),
-            self.origin,
-            self.trace,
-        )
+        products = np.concatenate([self.products, push(more)], axis=1)
+        return replace(self, basis=np.concatenate([self.basis, more], axis=1), products=products)
 
     def project(self, curvature: float) -> tuple[Array, Array]:
         """Return a factor of the projection for this L, and its Ritz vectors with :data:`GUARD` more."""

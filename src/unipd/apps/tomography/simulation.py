@@ -319,7 +319,7 @@ def binomial_mean(expectations: FloatArray, shots: Any, rng: np.random.Generator
     return 2.0 * rng.binomial(counts, chance) / counts - 1.0
 
 
-_H = np.array([[1.0, 1.0], [1.0, -1.0]]) / np.sqrt(2.0)
+_H, _UNIT = np.array([[1.0, 1.0], [1.0, -1.0]]) / np.sqrt(2.0), np.eye(2)
 _ROTATIONS: Mapping[str, Array] = {"X": _H, "Y": _H @ np.diag([1.0, -1.0j])}
 
 
@@ -412,19 +412,17 @@ def outcome_probabilities(state: QuantumState, basis: str, noise: Noise | None =
     """
     if len(basis) != state.qubits or basis.strip("IXYZ") or not basis.strip("I"):
         raise InvalidInput("bases", f"bases of {state.qubits} letters X, Y, Z (I: not measured)", repr(basis))
-    tensor = (state.eigenvectors * np.sqrt(state.eigenvalues)).reshape((2,) * state.qubits + (-1,))
-    for axis, letter in enumerate(basis):
-        if letter in _ROTATIONS:
-            tensor = _apply_on_axis(_ROTATIONS[letter], tensor, axis)
-    probabilities = np.sum(np.abs(tensor) ** 2, axis=-1)
+    rotations: Any = tuple(_ROTATIONS.get(letter, _UNIT) for letter in reversed(basis))
+    vectors: Any = (state.eigenvectors * np.sqrt(state.eigenvalues)).T
+    probabilities = np.sum(np.abs(apply_local(vectors, rotations)) ** 2, axis=0)
     if noise is not None:
         probabilities = (1.0 - noise.depolarising) * probabilities + noise.depolarising / probabilities.size
         if noise.readout:
             flips = np.array([[1.0 - noise.readout, noise.readout], [noise.readout, 1.0 - noise.readout]])
-            for axis in range(state.qubits):
-                probabilities = _apply_on_axis(flips, probabilities, axis)
+            probabilities = apply_local(probabilities[np.newaxis], (flips,) * state.qubits)[0]
     unmeasured = tuple(axis for axis, letter in enumerate(basis) if letter == "I")
-    flat = np.maximum(probabilities.sum(axis=unmeasured).reshape(-1), 0.0)
+    tensor = probabilities.reshape((2,) * state.qubits)
+    flat = np.maximum(tensor.sum(axis=unmeasured).reshape(-1), 0.0)
     return flat / flat.sum()
 
 
@@ -486,11 +484,6 @@ def simulate_counts(
     rng = np.random.default_rng(seed)
     parts = sample_bases(state, chosen, [number] * len(chosen), rng, noise)
     return {part.basis: part.by_outcome() for part in parts}
-
-
-def _apply_on_axis(matrix: Array, tensor: Array, axis: int) -> Array:
-    """Multiply one axis of a tensor by a matrix."""
-    return np.moveaxis(np.tensordot(matrix, tensor, axes=(1, axis)), 0, axis)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
