@@ -8,7 +8,7 @@ depend on the strings alone: results are the same to the last bit whatever the n
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
@@ -34,13 +34,13 @@ from unipd.maps.pauli.layout import (
     interleave,
     make_workspace,
 )
-from unipd.spectral.operators import OperatorDefaults
+from unipd.spectral.operators import LazyMatrix
 
 SERIAL_WORK = 1 << 20
 """Pairs of groups times entries below which one thread is faster than several."""
 
 
-class HermitianOperator(OperatorDefaults, ABC):
+class HermitianOperator(LazyMatrix):
     """A Hermitian matrix known by its products; SciPy's ``aslinearoperator`` takes it.
 
     Parameters
@@ -62,9 +62,10 @@ class HermitianOperator(OperatorDefaults, ABC):
            [0., 1.]])
     """
 
+    hermitian = True
+
     def __init__(self, size: int, dtype: Any) -> None:
-        self.shape = (size, size)
-        self.dtype = np.dtype(dtype)
+        super().__init__((size, size), dtype)
 
     @abstractmethod
     def matvec(self, x: Array) -> Array:
@@ -78,16 +79,16 @@ class HermitianOperator(OperatorDefaults, ABC):
         """Return M^* x, which is M x."""
         return self.matvec(x)
 
-    def matmat(self, x: Array) -> Array:
+    def matmat(self, x: Array, /) -> Array:
         """Return M X, column by column."""
         return np.array([self.matvec(column) for column in np.asarray(x).T], self.dtype).reshape(np.shape(x)[::-1]).T
 
+    def rmatmat(self, x: Array, /) -> Array:
+        """Return M^* X, which is M X."""
+        return self.matmat(x)
+
     def __matmul__(self, x: Array) -> Array:
         return self.matvec(x) if np.ndim(x) == 1 else self.matmat(x)
-
-    def toarray(self) -> Array:
-        """Return the matrix."""
-        return np.ascontiguousarray(self.matmat(np.eye(self.shape[0], dtype=self.dtype)))
 
     def _check_vector(self, x: Any) -> Array:
         vector = np.asarray(x)
