@@ -387,6 +387,8 @@ def _decode_sampler(name: str, content: Any, limits: Limits) -> list[Any]:
             counts = dict(zip(labels, numbers.tolist(), strict=True))
             header = {"metadata": circuit["metadata"]["circuit_metadata"], "name": ""}
             results.append({"header": header, "data": {"counts": counts}})
+    except FileFormatError:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError, EOFError) as error:
         expected = "shots of one register and metadata of its circuit (circuit.metadata = {'basis': 'XZ'})"
         raise FileFormatError(f"{name}: result {len(results) + 1}", f"expected {expected}") from error
