@@ -19,6 +19,7 @@ min (1/n) ||X||_*^2 subject to A(X) = b, certified to 1 %.
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import subprocess
 import sys
@@ -300,9 +301,11 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=200.0, help="seconds for formulation (b), 0 for none")
     parser.add_argument("--only", choices=tuple(CONTESTANTS), help="one contestant, for its memory")
     given = parser.parse_args()
-    if not given.quick and completion_data.find_movielens() is None:
-        raise SystemExit("MovieLens 100K is not here: unipd data movielens-100k (or --quick)")
-    train, test, shape = instance(given.quick, given.split)
+    os.environ["TQDM_DISABLE"] = "1"  # myFM's bar of progress
+    try:
+        train, test, shape = instance(given.quick, given.split)
+    except completion_data.DataMissing as missing:
+        raise SystemExit(f"{missing} (--quick needs no data)") from None
     split = "synthetic" if given.quick else given.split
     if given.only is not None:
         return compare(train, test, split, shape, given.only)

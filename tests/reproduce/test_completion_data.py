@@ -40,6 +40,8 @@ def test_places(cache, tmp_path, monkeypatch):
     assert completion_data.find_movielens() == cache / "ml-100k"
     monkeypatch.setenv("UNIPD_DATA", str(tmp_path / "mine"))
     assert completion_data.find_movielens() == tmp_path / "mine" / "ml-100k"
+    with pytest.raises(completion_data.DataMissing, match=r"no split u1: u1\.base and u1\.test"):
+        completion_data.load_movielens_split("u1")
 
 
 def test_fetched_once(cache, archive):

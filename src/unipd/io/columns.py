@@ -76,11 +76,11 @@ def find_columns(names: Sequence[str], columns: Mapping[str, str]) -> tuple[int,
     return None if min(found) < 0 else tuple(found)
 
 
-def warn_of_positions(names: Sequence[str], places: tuple[int, ...]) -> None:
+def warn_of_positions(names: Sequence[str], places: tuple[int, ...], remedy: str = "rename them") -> None:
     """Warn that columns whose names say nothing were taken by their positions; numbers are no names."""
     if match_column_names(names) is None and not all(is_number(names[place]) for place in places):
         taken = ", ".join(f"{role} = {names[place]!r}" for role, place in zip(ROLES, places, strict=False))
-        warnings.warn(f"columns taken by position: {taken}; rename them if that is wrong", stacklevel=4)
+        warnings.warn(f"columns taken by position: {taken}; {remedy} if that is wrong", stacklevel=4)
 
 
 def has_no_column_name(names: Sequence[str]) -> bool:

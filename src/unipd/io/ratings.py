@@ -42,6 +42,7 @@ _MARKET = "%%matrixmarket"
 """Beginning of a Matrix Market file, whose second line of numbers has the sizes."""
 _TITLES_GROWTH = 32.0
 """Bytes of the strings and lists of titles per byte of their text."""
+_REMEDY = "rename or choose them (columns, --columns)"
 _PARQUET_ROWS, _ROW_BYTES = 1 << 16, 200
 """Rows of a parquet file read at a time, and bytes of a row of strings as objects."""
 
@@ -78,7 +79,7 @@ def detect_layout(path: Path, stream: Iterable[str], names: Mapping[str, str] | 
         expected = ", ".join(names.values()) if names else "user, item and rating"
         raise FileFormatError(str(path), f"columns {expected} expected, got {first[:60]!r}", 1)
     if header and not names:
-        warn_of_positions(fields, columns)
+        warn_of_positions(fields, columns, _REMEDY)
     rows = [_split(line, separator) for line in lines[int(header) :]]
     users, items = ([row[place].strip() for row in rows if place < len(row)] for place in columns[:2])
     return RatingsLayout(separator, header, columns, (_are_texts(users), _are_texts(items)))
@@ -336,7 +337,7 @@ def _read_parquet(path: Path, given: Mapping[str, str] | None) -> tuple[Array, A
         wanted = ", ".join(given.values()) if given else "user, item, rating"
         raise FileFormatError(str(path), f"no columns named like {wanted}, but {', '.join(names)}")
     if not given:
-        warn_of_positions(names, places)
+        warn_of_positions(names, places, _REMEDY)
     return check_columns(str(path), *columns)
 
 

@@ -67,7 +67,10 @@ def load_movielens_split(name: str = "ub") -> tuple[Ratings, Ratings]:
             f"MovieLens 100K is neither in ${DATA_VARIABLE} nor in {cache_folder()}: run `unipd data movielens-100k`, "
             f"or put the folder {MOVIELENS_FOLDER} of {MOVIELENS_URL} there"
         )
-    return read_ratings(folder / f"{name}.base"), read_ratings(folder / f"{name}.test")
+    files = folder / f"{name}.base", folder / f"{name}.test"
+    if not all(file.is_file() for file in files):
+        raise DataMissing(f"{folder} has no split {name}: {files[0].name} and {files[1].name} are expected there")
+    return read_ratings(files[0]), read_ratings(files[1])
 
 
 def fetch_movielens(folder: Path | None = None, address: str = MOVIELENS_URL, sha256: str = SHA256) -> Path:

@@ -317,6 +317,10 @@ def plot_figure2(
                 style.set_horizontal(axes, [trace.history[column] for trace in figure2.traces], "log", whole=False)
             top.set_yscale("log")
             middle.set_yscale("log")
+        first = next(trace for trace in figure2.traces if trace.contestant.formulation == NORM)
+        start = (first.history["iteration"][0], residual(figure2, first)[0])
+        text = "(b): near 1 while far from A(X) = b, see C"
+        panels[0][0].annotate(text, start, (4, 5), textcoords="offset points", size="x-small")
         panels[0][0].set_ylabel("objective residual, $|f - f^\\star|\\,/\\,f^\\star$")
         panels[1][0].set_ylabel(r"$\|A(X) - b\|\,/\,\|b\|$")
         panels[2][0].set_ylabel("RMSE on the test ratings")

@@ -150,7 +150,7 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
             The model itself.
         """
         checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, accept_sparse="csr")
-        samples, target = checked
+        samples, target = checked[0], validate.real_array("y", checked[1])
         weights = self._weights(sample_weight, samples)
         oracle, loss = self._oracle(samples.shape[1]), self._loss()
         shift, constant = np.zeros(samples.shape[1]), 0.0
@@ -294,7 +294,7 @@ class NormConstrainedRegressorCV(NormConstrainedRegressor):
             The model itself.
         """
         checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, accept_sparse="csr")
-        samples, target = checked
+        samples, target = checked[0], validate.real_array("y", checked[1])
         if not isinstance(self.norm, str) or self.norm not in NORMS:
             raise InvalidInput("norm", f"one of {', '.join(NORMS)}: an oracle has no radius to choose", repr(self.norm))
         weights = None
