@@ -205,6 +205,37 @@ def test_the_bound_holds_for_points_of_any_size_where_the_slack_is_proved_psd():
     assert measure_margins(data.blocks, data.slack(result.dual)).min() >= 0.0
 
 
+def lifted_theta(seed, nodes):
+    """The theta number in variables y = +-1: X_ii = 1 for all, and |v_i + v_j + v_0|^2 = 1 for every edge."""
+    generator = np.random.default_rng(seed)
+    edges = [pair for pair in zip(*np.triu_indices(nodes, 1), strict=True) if generator.random() < 0.4]
+    order = nodes + 1
+    units = np.eye(order)
+    matrices = [np.outer(unit, unit) for unit in units]
+    matrices += [np.outer(v, v) for v in (units[i] + units[j] + units[nodes] for i, j in edges)]
+    cost = np.diag([0.5] * nodes + [0.0])
+    cost[:nodes, nodes] = cost[nodes, :nodes] = 0.25
+    return SDP.from_matrices(cost, matrices, np.ones(len(matrices)), maximise=True), edges
+
+
+@pytest.mark.parametrize("method", ["interior", "splitting"])
+def test_rows_with_a_single_entry_are_subtracted_from_others(method):
+    """Splitting then solves with nearly diagonal equations; multipliers are those of the program."""
+    from unipd.apps.graphs import theta_program
+    from unipd.io import Graph
+
+    program, edges = lifted_theta(0, 12)
+    form = ConicForm(program.data)
+    assert form.matrix.nnz == program.order + 6 * len(edges)
+    i, j = np.array(edges).T
+    value = theta_program(Graph.of(12, i, j, np.ones(i.size))).solve(1e-8).objective
+    result = program.solve(1e-7, method)
+    assert result.status.success
+    assert result.objective == pytest.approx(value, rel=1e-6)
+    assert np.linalg.eigvalsh(program.slack(result.dual).toarray())[0] >= -1e-9
+    assert result.dual.sum() == pytest.approx(value, rel=1e-6)
+
+
 def test_the_conic_form_has_the_same_equations():
     """F u + M x = r if and only if the constraints hold, with slacks for the sides; rows have unit norm."""
     data = conic_data(4, "range")

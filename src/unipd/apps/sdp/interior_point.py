@@ -43,6 +43,8 @@ STEPS = 150
 """Most steps; well-posed programs take 10 to 40."""
 ORDINARY_COST, ORDINARY_SIDE = 8, 16
 """Costs and right-hand sides of sizes up to two to this power, up and down, are left in their unit."""
+LEAST_SAVING = 0.25
+"""Share of the entries that must be saved for rows to be combined: products of entries fill the Schur complement."""
 SCALINGS = 4
 """Rounds of equilibration."""
 SHIFTS = (1e-15, 1e-13, 1e-11)
@@ -86,13 +88,15 @@ class ConicForm:
         self.width = sum(self.columns.sizes[FREE])
         """Length of u."""
         matrix, cost = self.columns.matrix(program.constraints, program.size), self.columns.matrix(program.cost, 1)
+        self.rows, matrix = subtract_single_entries(matrix)
+        """Combinations of the rows of the program."""
         ones = (np.ones(matrix.shape[0]), np.ones(matrix.shape[1]))
         self.row_scale, self.column_scale = equilibrate(self.columns, matrix) if is_equilibrated else ones
         self.matrix: Any = sp.csr_array(self.row_scale[:, None] * matrix * self.column_scale[None])
         """F and M, side by side."""
         self.cost: Array = cost.toarray()[0] * self.column_scale
         """d and c."""
-        self.right_hand_side: Array = program.b * self.row_scale
+        self.right_hand_side: Array = (self.rows @ program.b) * self.row_scale
 
     def cones(self) -> list[Any]:
         """Return the cones of x, new ones: they remember the data."""
@@ -108,7 +112,36 @@ class ConicForm:
 
     def multipliers(self, y: Array) -> Array:
         """Return those of the rows of the program, of unit norm."""
-        return (self.row_scale * y)[: self.data.size]
+        return (self.rows.T @ (self.row_scale * y))[: self.data.size]
+
+
+def subtract_single_entries(matrix: Any) -> tuple[Any, Any]:
+    """Return T and T M, with fewer entries: rows with a single one are subtracted from others that have it as well.
+
+    Rows keep unit norm. T is the identity where that would save little.
+
+    >>> T, matrix = subtract_single_entries(sp.csr_array([[0.6, 0.8], [1.0, 0.0]]))
+    >>> matrix.toarray(), T.toarray().round(2)
+    (array([[0., 1.],
+           [1., 0.]]), array([[ 1.25, -0.75],
+           [ 0.  ,  1.  ]]))
+    """
+    table: Any = sp.coo_array(matrix)
+    counts = np.bincount(table.row, minlength=matrix.shape[0])
+    identity: Any = sp.eye_array(matrix.shape[0], format="csr")
+    is_single = counts[table.row] == 1
+    owner, pivot = np.full(matrix.shape[1], -1), np.ones(matrix.shape[1])
+    owner[table.col[is_single]], pivot[table.col[is_single]] = table.row[is_single], table.data[is_single]
+    is_double = ~is_single & (owner[table.col] >= 0)
+    if np.count_nonzero(is_double) < LEAST_SAVING * table.data.size:
+        return identity, matrix
+    row, col, value = (part[~is_double] for part in (table.row, table.col, table.data))
+    rest: Any = sp.csr_array((value, (row, col)), shape=matrix.shape)
+    row, col, value = (part[is_double] for part in (table.row, table.col, table.data))
+    others: Any = sp.csr_array((value / pivot[col], (row, owner[col])), shape=identity.shape)
+    norms = np.sqrt(rest.power(2).sum(axis=1))
+    scale: Any = sp.diags_array(1.0 / np.where(norms > 0.0, norms, 1.0))
+    return sp.csr_array(scale @ (identity - others)), sp.csr_array(scale @ rest)
 
 
 def equilibrate(columns: Columns, matrix: Any) -> tuple[Array, Array]:
