@@ -185,3 +185,17 @@ def test_a_known_working_set_is_solved_at_once(loss: couplings.ConvexLoss) -> No
     assert warm.status.success
     assert warm.objective == pytest.approx(cold.objective, rel=1e-8)
     assert warm.iterations == warm.counts.oracle_calls == 1 < cold.iterations  # groups are priced once, at the end
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["ball", "square"])
+def test_supports_with_as_many_entries_as_rows(kind: str, seed: int) -> None:
+    """Working sets have dependent columns there, and Newton steps must leave them."""
+    random = np.random.default_rng(seed)
+    A, w = random.standard_normal((90, 400)), random.standard_normal(400)
+    b = A @ w + random.standard_normal(90)
+    norm = {"ball": sharp.L1Ball(400, 0.3 * np.abs(w).sum()), "square": sharp.L1NormSquared(400, 0.03)}[kind]
+    result = unipd.solve(unipd.Problem(norm, A, b, couplings.LeastSquares()), "coordinate", accuracy=1e-6)
+    assert result.status.success
+    assert np.count_nonzero(result.x) > 75
+    assert result.iterations < 30

@@ -24,7 +24,13 @@ from unipd.methods.base import (
     target_eps,
     zero_image,
 )
-from unipd.methods.coordinate.restricted import Multiplier, Restricted, loss_hessian, minimize_restricted
+from unipd.methods.coordinate.restricted import (
+    LARGEST_SYSTEM,
+    Multiplier,
+    Restricted,
+    loss_hessian,
+    minimize_restricted,
+)
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.sharp.coordinates import Coordinates
@@ -36,8 +42,9 @@ FIRST_GROUPS = 40
 INNER_SHARE, GAP_SHARE = 0.3, 1e-2
 """The problem over a working set is solved to this share of the accuracy, or this share of the gap if that is larger:
 far, since passes over a working set cost little beside an oracle call."""
-SMALL_GRAM = 200
-"""Entries up to which the Gram matrix is kept even if A has fewer rows."""
+SMALL_GRAM, GRAM_SHARE = 200, 2
+"""Entries up to which the Gram matrix is kept even if A has fewer rows, and entries for every row up to which systems
+that are factorised keep it: those of groups are well-conditioned, and solved iteratively."""
 GROWTH = 2
 """The working set has room for this many times the groups in use."""
 
@@ -146,7 +153,7 @@ class CoordinateDescent:
             gram=np.zeros((0, 0)),
             hessian=np.zeros(0),
             multiplier=_first_multiplier(ball, prices),
-            eps=target_eps(problem, self.eps, accuracy, point.objective),
+            eps=target_eps(problem, self.eps, accuracy, cost),
         )
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> CoordinateState:
@@ -342,7 +349,8 @@ def _restrict(problem: Problem, ball: Coordinates, state: CoordinateState) -> tu
         return Restricted(problem, part, scipy.sparse.csc_array(fresh), None, hessian), state
     rows = np.concatenate([state.rows, fresh.T]) if known else fresh.T
     gram: FloatArray | None = None
-    if hessian is not None and part.size <= max(problem.b.size, SMALL_GRAM):
+    most = 0 if part.has_groups else min(GRAM_SHARE * problem.b.size, LARGEST_SYSTEM)
+    if hessian is not None and part.size <= max(problem.b.size, SMALL_GRAM, most):
         gram = _extend_gram(state.gram, rows, hessian)
     else:
         rows = np.ascontiguousarray(rows)

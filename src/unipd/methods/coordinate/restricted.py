@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -36,6 +36,11 @@ PASSES = 10
 """Passes in a round."""
 NEWTON_STEPS, NEGLIGIBLE_SHARE = 4, 1e-2
 """Newton steps in a round, in which the support shrinks, and the decrease, as a share of the tolerance, of the last."""
+STEP_LENGTHS = 1.0, 0.5, 0.25, 0.125
+"""Lengths that a Newton step tries before the one at which the first entry reaches zero."""
+LEAST_DAMPING, DAMPING_GROWTH = 1e-6, 10.0
+"""The diagonal grows by this share of its largest entry after a Newton step that was too long, and by this factor after
+the next one: columns of a support with nearly as many entries as rows are dependent, and steps along them endless."""
 LARGEST_SYSTEM, SMALL_SYSTEM = 2500, 300
 """Entries of the support up to which a Newton system is factorised, with and without a Gram matrix at hand; larger ones
 are solved iteratively."""
@@ -216,6 +221,7 @@ def minimize_restricted(
     point, products, idle = problem.at(x), 0, 0
     best = point
     lipschitz: FloatArray | None = None
+    damping = RIDGE
     for count in range(ROUNDS):
         gradient = problem.pull_back(point.dual)
         products += 2
@@ -229,7 +235,7 @@ def minimize_restricted(
             point, multiplier = _descend(problem, point, gradient, hessian, lipschitz, multiplier)
             products += 2 * PASSES
         for _ in range(NEWTON_STEPS):
-            new, multiplier, is_settled = _newton_step(problem, point, hessian, multiplier)
+            new, multiplier, damping, is_settled = _newton_step(problem, point, hessian, multiplier, damping)
             is_settled = is_settled or new is None or point.value - new.value <= NEGLIGIBLE_SHARE * tolerance
             point = point if new is None else new
             if is_settled:
@@ -330,13 +336,22 @@ def _line_search(
     return x if accepted else point.x
 
 
-def _newton_step(
-    problem: Restricted, point: Point, hessian: FloatArray, multiplier: Multiplier
-) -> tuple[Point | None, Multiplier, bool]:
-    """Return the point after a Newton step on the support, the multiplier, and whether the support stayed.
+class _NewtonStep(NamedTuple):
+    """What a Newton step leads to."""
 
-    None when the step does not lower the objective.
-    """
+    point: Point | None
+    """The next point; None when the step does not lower the objective."""
+    multiplier: Multiplier
+    damping: float
+    """The damping of the next step."""
+    is_settled: bool
+    """Whether the support stayed, so that the step is exact for a quadratic phi."""
+
+
+def _newton_step(
+    problem: Restricted, point: Point, hessian: FloatArray, multiplier: Multiplier, damping: float
+) -> _NewtonStep:
+    """Return the point after a damped Newton step on the support, in which entries that turn round become zero."""
     ball, x = problem.ball, point.x
     if not problem.is_quadratic:
         hessian = problem.hessian_at(point.residual)
@@ -345,31 +360,42 @@ def _newton_step(
         free |= (ball.spread(ball.norms(x)) > 0.0) & (problem.entry_weights > 0.0)
     places = np.flatnonzero(free)
     if places.size == 0:
-        return None, multiplier, True
-    slopes, units = problem.pull_back(point.dual)[places], _unit_slopes(problem, x)[places]
-    tau = ball.linear + 2.0 * ball.quadratic * point.total + multiplier.mu
-    solve = _newton_solver(problem, places, units, x, tau, hessian)
-    step, change = -solve(slopes + tau * units), 0.0
-    is_bound = math.isfinite(ball.budget) and (
-        ball.is_tight or multiplier.mu > 0.0 or point.total >= ball.budget * (1.0 - 1e-9)
-    )
-    if is_bound and units.any():
-        across = solve(units)
-        flow = float(units @ across)
-        if flow > 0.0:
-            change = (float(units @ step) - (ball.budget - point.total)) / flow
-            if change + multiplier.mu < 0.0 and not ball.is_tight:
-                change = -multiplier.mu  # the budget does not bind on this support
-            step = step - change * across
-            multiplier = Multiplier(multiplier.mu + change, 2.0 / flow)
+        return _NewtonStep(None, multiplier, damping, True)
     direction = np.zeros_like(x)
-    direction[places] = step
-    for length in (1.0, _longest_step(x, direction, problem)):
-        target, is_settled = _without_crossings(problem, x, x + length * direction)
+    direction[places], change, rho = _newton_direction(problem, point, places, hessian, multiplier, damping)
+    more = max(LEAST_DAMPING, DAMPING_GROWTH * damping)
+    for length in (*STEP_LENGTHS, _longest_step(x, direction, problem)):
+        target, has_stayed = _without_crossings(problem, x, x + length * direction)
         new = problem.at(target)
+        if new.value < point.value and length < 1.0:  # the step's own multiplier is that of another support
+            return _NewtonStep(new, replace(multiplier, mu=multiplier.mu + length * change), more, False)
         if new.value < point.value:
-            return new, multiplier, is_settled and length == 1.0 and problem.is_quadratic
-    return None, multiplier, True
+            less = damping / DAMPING_GROWTH if damping > LEAST_DAMPING else RIDGE
+            is_settled = has_stayed and problem.is_quadratic and damping == RIDGE
+            return _NewtonStep(new, Multiplier(multiplier.mu + change, rho), less, is_settled)
+    return _NewtonStep(None, multiplier, more, True)
+
+
+def _newton_direction(
+    problem: Restricted, point: Point, places: IntArray, hessian: FloatArray, multiplier: Multiplier, damping: float
+) -> tuple[FloatArray, float, float]:
+    """Return dx on the support, dmu, and the penalty rho that suits its curvature."""
+    ball, mu = problem.ball, multiplier.mu
+    slopes, units = problem.pull_back(point.dual)[places], _unit_slopes(problem, point.x)[places]
+    tau = ball.linear + 2.0 * ball.quadratic * point.total + mu
+    solve = _newton_solver(problem, places, units, point.x, tau, hessian, damping)
+    step = -solve(slopes + tau * units)
+    is_bound = math.isfinite(ball.budget) and (ball.is_tight or mu > 0.0 or point.total >= ball.budget * (1.0 - 1e-9))
+    if not (is_bound and units.any()):
+        return step, 0.0, multiplier.rho
+    across = solve(units)
+    flow = float(units @ across)
+    if flow <= 0.0:
+        return step, 0.0, multiplier.rho
+    change = (float(units @ step) - (ball.budget - point.total)) / flow
+    if change + mu < 0.0 and not ball.is_tight:
+        change = -mu  # the budget does not bind on this support
+    return step - change * across, change, 2.0 / flow
 
 
 def _unit_slopes(problem: Restricted, x: FloatArray) -> FloatArray:
@@ -398,9 +424,15 @@ def _without_crossings(problem: Restricted, old: FloatArray, new: FloatArray) ->
 
 
 def _newton_solver(
-    problem: Restricted, places: IntArray, units: FloatArray, x: FloatArray, tau: float, hessian: FloatArray
+    problem: Restricted,
+    places: IntArray,
+    units: FloatArray,
+    x: FloatArray,
+    tau: float,
+    hessian: FloatArray,
+    damping: float,
 ) -> Callable[[FloatArray], FloatArray]:
-    """Return the map y -> K^{-1} y with K = A_S^T D A_S + tau N'' + 2 v s s^T."""
+    """Return the map y -> K^{-1} y with K = A_S^T D A_S + tau N'' + 2 v s s^T, damped on the diagonal."""
     from scipy.sparse.linalg import LinearOperator, cg
 
     ball = problem.ball
@@ -416,10 +448,10 @@ def _newton_solver(
             matrix = matrix + np.diag(bend) - same * (bend * inward)[:, None] * units[None, :]
         if ball.quadratic > 0.0:
             matrix = matrix + 2.0 * ball.quadratic * units[:, None] * units[None, :]
-        return factor_definite(matrix + RIDGE * float(np.diagonal(matrix).max()) * np.eye(places.size))
+        return factor_definite(matrix + damping * float(np.diagonal(matrix).max()) * np.eye(places.size))
     part = problem.columns[:, places] if problem.is_sparse else problem.columns[places].T
     transposed, diagonal, is_curved = part.T, _column_squares(part, hessian), bool(bend.any())
-    ridge = RIDGE * float((diagonal + bend).max())
+    ridge = damping * float((diagonal + bend).max())
     if is_curved:  # one value in a group: N'' is then inverted exactly
         diagonal = (np.bincount(block, diagonal, ball.weights.size) / np.diff(ball.starts))[block]
 
