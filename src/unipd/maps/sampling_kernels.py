@@ -26,8 +26,7 @@ from unipd.spectral.kernels import (
     may_stop,
     may_stop_if_due,
     orthogonality_threshold,
-    orthonormalize_left,
-    orthonormalize_right,
+    orthonormalize_next,
     top_triple,
     write_start,
 )
@@ -191,12 +190,12 @@ def golub_kahan_partial_steps(
         scale = max(scale, math.hypot(small[0, k], small[1, k]))
     for k in range(first, last):
         multiply_serial(structure, values, scattered_first, right[k], parts, left[k])
-        alpha, scale, pending = orthonormalize_left(left, k, small, scale, pending, sign)
+        alpha, scale, pending = orthonormalize_next(left, k, small, scale, pending, sign, True)
         reorthogonalized = reorthogonalized or pending > 0
         if alpha == 0.0:
             return k - first, 2 * (k - first) + 1, reorthogonalized
         multiply_serial(structure, values, not scattered_first, left[k], parts, right[k + 1])
-        beta, scale, pending = orthonormalize_right(right, k, small, scale, pending, sign)
+        beta, scale, pending = orthonormalize_next(right, k, small, scale, pending, sign, False)
         reorthogonalized = reorthogonalized or pending > 0
         if beta == 0.0:
             return k - first, 2 * (k - first) + 2, reorthogonalized

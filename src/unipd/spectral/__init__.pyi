@@ -33,7 +33,7 @@ from unipd.spectral.krylov import Limits
 from unipd.spectral.krylov import gaussian
 from unipd.spectral.krylov import length_of
 from unipd.spectral.krylov import starting_block
-from unipd.spectral.krylov import Triples
+from unipd.spectral.operators import Triples
 from unipd.spectral.operators import Gram
 from unipd.spectral.operators import Products
 from unipd.spectral.krylov import Stop

@@ -103,7 +103,8 @@ def bracket_of_run(alpha: list[float], beta: list[float], weight: float) -> tupl
 def _bracket(alpha: list[float], beta: list[float], weight: float) -> tuple[float, float]:
     """Do the same for coefficients near one, whose squares are in range."""
     steps = len(alpha)
-    top = alpha[0] if steps == 1 else _largest_ritz_value(alpha, beta[:-1])
+    last = (steps - 1, steps - 1)
+    top = alpha[0] if steps == 1 else float(scipy.linalg.eigh_tridiagonal(alpha, beta[:-1], True, "i", last)[0])
     if beta[-1] <= 0.0 or weight >= 1.0:
         return top, top
     if steps == 1:
@@ -122,11 +123,6 @@ def _bracket(alpha: list[float], beta: list[float], weight: float) -> tuple[floa
 
 
 _HALVINGS = 40
-
-
-def _largest_ritz_value(alpha: list[float], beta: list[float]) -> float:
-    last = len(alpha) - 1
-    return float(scipy.linalg.eigh_tridiagonal(alpha, beta, True, "i", (last, last))[0])
 
 
 def _exceeds(point: float, alpha: list[float], beta: list[float], bound: float) -> bool:

@@ -22,13 +22,12 @@ from unipd.spectral.krylov import (
     Lanczos,
     Limits,
     Stop,
-    Triples,
     ValueTolerance,
     continue_run,
     random_columns,
     starting_block,
 )
-from unipd.spectral.operators import RESIDUAL, RIGOROUS, Products, as_operator, is_small, rounding_allowance
+from unipd.spectral.operators import RESIDUAL, RIGOROUS, Products, Triples, as_operator, is_small, rounding_allowance
 
 SOLVERS = ("auto", "lanczos", "dense")
 """Names that ``Engine.solver`` takes."""

@@ -366,44 +366,28 @@ _NOISE = 2.0
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def orthonormalize_left(
-    left: Array, k: int, small: FloatArray, scale: float, pending: int, sign: float
+def orthonormalize_next(
+    basis: Array, k: int, small: FloatArray, scale: float, pending: int, sign: float, is_left: bool
 ) -> tuple[float, float, int]:
-    """Turn the product M v in ``left[k]`` into the next left vector of ``sign`` * M; store alpha = B[k, k].
+    """Turn a product in the basis into the next vector of ``sign`` * M: M v_k in row k, or M^* u_k in row k + 1.
 
-    Returns alpha (0 where the vector vanishes or is not finite), the largest length seen, and how many of the next
-    vectors are to be orthogonalised against all before them. ``small`` has four rows: the bands of B, nu and mu.
+    Stores alpha = B[k, k], or beta = B[k, k + 1]. Returns it (0 where the vector vanishes or is not finite), the
+    largest length seen, and how many of the next vectors are to be orthogonalised against all before them. ``small``
+    has four rows: the bands of B, nu and mu.
     """
-    before = small[_BETA, k - 1] if k > 0 else 0.0
-    subtract_multiple(left[k], sign * before, left[max(k - 1, 0)])
-    alpha = length(left[k])
-    scale = max(scale, math.hypot(alpha, before))
-    if not _fits(alpha, scale, left.dtype):
+    row, band = (k, _ALPHA) if is_left else (k + 1, _BETA)
+    before = small[_ALPHA, k] if not is_left else small[_BETA, k - 1] if k > 0 else 0.0
+    subtract_multiple(basis[row], sign * before, basis[max(row - 1, 0)])
+    size = length(basis[row])
+    scale = max(scale, math.hypot(size, before))
+    if not _fits(size, scale, basis.dtype):
         return 0.0, scale, pending
-    small[_ALPHA, k] = alpha
-    worst = update_left_omega(small, k, _NOISE * np.finfo(left.dtype).eps * scale)
-    small[_ALPHA, k], pending = _orthonormalize_row(left, k, alpha, scale, small[_MU], worst, pending, sign)
-    return small[_ALPHA, k], scale, pending
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def orthonormalize_right(
-    right: Array, k: int, small: FloatArray, scale: float, pending: int, sign: float
-) -> tuple[float, float, int]:
-    """Turn the product M^* u in ``right[k + 1]`` into the next right vector; store beta = B[k, k + 1].
-
-    The rest is as in :func:`orthonormalize_left`.
-    """
-    alpha = small[_ALPHA, k]
-    subtract_multiple(right[k + 1], sign * alpha, right[k])
-    beta = length(right[k + 1])
-    scale = max(scale, math.hypot(alpha, beta))
-    if not _fits(beta, scale, right.dtype):
-        return 0.0, scale, pending
-    small[_BETA, k] = beta
-    worst = update_right_omega(small, k, _NOISE * np.finfo(right.dtype).eps * scale)
-    small[_BETA, k], pending = _orthonormalize_row(right, k + 1, beta, scale, small[_NU], worst, pending, sign)
-    return small[_BETA, k], scale, pending
+    small[band, k] = size
+    noise = _NOISE * np.finfo(basis.dtype).eps * scale
+    worst = update_left_omega(small, k, noise) if is_left else update_right_omega(small, k, noise)
+    omega = small[_MU] if is_left else small[_NU]
+    small[band, k], pending = _orthonormalize_row(basis, row, size, scale, omega, worst, pending, sign)
+    return small[band, k], scale, pending
 
 
 @njit(cache=True, nogil=True, forceinline=True)

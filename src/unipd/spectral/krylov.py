@@ -19,7 +19,7 @@ from unipd._typing import Array, FloatArray
 from unipd._util import arrays, validate
 from unipd._util.context import notify
 from unipd.errors import InvalidInput, OracleError
-from unipd.spectral.operators import RESIDUAL, Products
+from unipd.spectral.operators import RESIDUAL, Products, Triples
 
 ValueTolerance = float | Callable[[float], float] | None
 """Error allowed in the sum of the values: a number, a function of the top value, or no limit."""
@@ -27,46 +27,6 @@ ROUNDING = 8.0
 """Residuals and remainders up to this many eps times the size of the operator are rounding."""
 ALLOWED = 2
 """Index, in the numbers of a rule, of the error allowed in the top value."""
-
-
-@dataclass(frozen=True)
-class Triples:
-    """The largest singular values of an operator, or eigenvalues of a Hermitian one, largest first."""
-
-    values: FloatArray
-    """Values found: lower bounds on the true ones, up to rounding."""
-    left: Array
-    """Unit left singular vectors as columns; for eigenvalues the same array as ``right``."""
-    right: Array
-    """Unit right singular vectors (eigenvectors) as columns."""
-    residuals: FloatArray
-    """Residual norms: the larger of ||M v - value u|| and ||M^* u - value v||."""
-    matvecs: int
-    """Products with M and M^* spent."""
-    bound_kind: str
-    """Kind of the bound ``upper``: "rigorous" from LAPACK, "residual" from a Krylov run."""
-    converged: bool
-    """Whether the requested accuracy was reached."""
-
-    @property
-    def value(self) -> float:
-        """The largest value found."""
-        return float(self.values[0])
-
-    @property
-    def residual(self) -> float:
-        """Its residual norm."""
-        return float(self.residuals[0])
-
-    @property
-    def upper(self) -> float:
-        """Upper bound on the largest value."""
-        return self.value + self.residual
-
-    def swap_sides(self) -> Triples:
-        """Return the triples of the adjoint."""
-        rest = (self.residuals, self.matvecs, self.bound_kind, self.converged)
-        return Triples(self.values, self.right, self.left, *rest)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Matrices known by their products: counted products, Gram matrices, Hermitian parts, differences; kinds of bounds.
+"""Matrices known by their products: counted products, Gram matrices, Hermitian parts, differences.
 
 A Gram matrix squares the operator, and certified bounds square it again: both are scaled by a power of two, which
 rounds nothing, where squares would leave the range of numbers.
@@ -10,13 +10,14 @@ import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy
 
 from unipd import atoms
-from unipd._typing import Array, Shape
+from unipd._typing import Array, FloatArray, Shape
 from unipd._util import validate
 from unipd._util.context import notify
 from unipd.atoms import apply, apply_adjoint
@@ -58,6 +59,46 @@ def weakest_bound(kinds: Iterable[str]) -> str:
     'residual'
     """
     return max(sorted(kinds), key=lambda kind: BOUND_KINDS.index(kind) if kind in BOUND_KINDS else len(BOUND_KINDS))
+
+
+@dataclass(frozen=True)
+class Triples:
+    """The largest singular values of an operator, or eigenvalues of a Hermitian one, largest first."""
+
+    values: FloatArray
+    """Values found: lower bounds on the true ones, up to rounding."""
+    left: Array
+    """Unit left singular vectors as columns; for eigenvalues the same array as ``right``."""
+    right: Array
+    """Unit right singular vectors (eigenvectors) as columns."""
+    residuals: FloatArray
+    """Residual norms: the larger of ||M v - value u|| and ||M^* u - value v||."""
+    matvecs: int
+    """Products with M and M^* spent."""
+    bound_kind: str
+    """Kind of the bound ``upper``: "rigorous" from LAPACK, "residual" from a Krylov run."""
+    converged: bool
+    """Whether the requested accuracy was reached."""
+
+    @property
+    def value(self) -> float:
+        """The largest value found."""
+        return float(self.values[0])
+
+    @property
+    def residual(self) -> float:
+        """Its residual norm."""
+        return float(self.residuals[0])
+
+    @property
+    def upper(self) -> float:
+        """Upper bound on the largest value."""
+        return self.value + self.residual
+
+    def swap_sides(self) -> Triples:
+        """Return the triples of the adjoint."""
+        rest = (self.residuals, self.matvecs, self.bound_kind, self.converged)
+        return Triples(self.values, self.right, self.left, *rest)
 
 
 LARGEST_EXPONENT = 1000

@@ -32,8 +32,8 @@ from unipd.spectral import (
     certify_singular_value,
 )
 from unipd.spectral.certify import affords_rigorous
-from unipd.spectral.krylov import Triples, ValueTolerance
-from unipd.spectral.operators import HermitianPart, is_explicit, is_hermitian, is_small
+from unipd.spectral.krylov import ValueTolerance
+from unipd.spectral.operators import HermitianPart, Triples, is_explicit, is_hermitian, is_small
 
 
 def singular_values(x: Any, shape: Shape) -> Array | None:

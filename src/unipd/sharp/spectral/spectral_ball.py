@@ -18,8 +18,7 @@ from unipd.sharp.power_norm import NormSquared
 from unipd.sharp.spectral.base import SpectralSharp, singular_values, weights_of
 from unipd.spectral import RIGOROUS
 from unipd.spectral.engine import decompose_dense
-from unipd.spectral.krylov import Triples
-from unipd.spectral.operators import Products, rounding_allowance
+from unipd.spectral.operators import Products, Triples, rounding_allowance
 
 
 class WholeSpectrum(SpectralSharp):
