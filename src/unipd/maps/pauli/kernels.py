@@ -321,8 +321,11 @@ def block_image(table, code0, code1, shift, u, w):
 
 
 @njit(cache=True)
-def _adjoint_item(table, rows, bits, x, first, last, v, y, w, t):
-    """Visit the blocks of one item: all of them when x stays inside a block, else the lower of each two partners."""
+def _visit_item(table, rows, bits, x, first, last, v, y, w, t, is_image):
+    """Visit the blocks of one item: all of them when x stays inside a block, else the lower of each two partners.
+
+    ``v`` is the vector and ``w`` its lane-permuted copy; a product is added to ``y`` and ``t``, an image to the tables.
+    """
     step = lanes(v)
     high = np.int64(x[first]) >> 6
     blocks = 1 << bits
@@ -335,17 +338,14 @@ def _adjoint_item(table, rows, bits, x, first, last, v, y, w, t):
             far = 128 * (g ^ high)
             for pair in range(first, last):
                 place = ((2 * (pair - first)) << bits) + g
-                block_product(
-                    table,
-                    read(rows, place),
-                    read(rows, place + blocks),
-                    (np.int64(x[pair]) & 31) // step,
-                    advance(v, near),
-                    advance(y, near),
-                    advance(w, far),
-                    advance(t, far),
-                    high != 0,
-                )
+                code0, code1 = read(rows, place), read(rows, place + blocks)
+                shift = (np.int64(x[pair]) & 31) // step
+                block, partner = advance(v, near), advance(w, far)
+                if is_image:
+                    block_image(table, code0, code1, shift, block, partner)
+                else:
+                    out, other = advance(y, near), advance(t, far)
+                    block_product(table, code0, code1, shift, block, out, partner, other, high != 0)
 
 
 @njit(cache=True)
@@ -372,7 +372,7 @@ def _adjoint_chunk(layout, c, v_array, y_array, w_array, t_array, table_array, r
         else:
             choose_rows(first, last, codes, bits, rows)
             expand(first, last, bounds, z, coefficients, signs, table)
-        _adjoint_item(table, rows, bits, x, first, last, v, y, w, t)
+        _visit_item(table, rows, bits, x, first, last, v, y, w, t, False)
     add_unpermuted(t, mask, y, size)
 
 
@@ -389,25 +389,6 @@ def adjoint_chunks(layout, counter, c, v, parts, w, t, table, rows):
 
 
 # The image over all pairs, chunk by chunk: the transpose of the product
-
-
-@njit(cache=True)
-def _image_item(table, rows, bits, x, first, last, u, w):
-    """Visit the blocks of one item: all of them when x stays inside a block, else the lower of each two partners."""
-    step = lanes(u)
-    high = np.int64(x[first]) >> 6
-    blocks = 1 << bits
-    run = blocks
-    while run > high > 0:
-        run >>= 1
-    for start in range(0, blocks, 2 * run):
-        for g in range(start, start + run):
-            for pair in range(first, last):
-                place = ((2 * (pair - first)) << bits) + g
-                shift = (np.int64(x[pair]) & 31) // step
-                block = advance(u, 128 * g)
-                partner = advance(w, 128 * (g ^ high))
-                block_image(table, read(rows, place), read(rows, place + blocks), shift, block, partner)
 
 
 @njit(cache=True)
@@ -438,12 +419,12 @@ def _image_chunk(layout, u_array, w_array, table_array, rows_array, begin, end, 
         if layout.heavy[item]:
             choose_heavy_rows(bits, rows)
             clear_memory(table, 4 * size)
-            _image_item(table, rows, bits, x, first, last, u, w)
+            _visit_item(table, rows, bits, x, first, last, u, u, w, w, True)
             collapse_heavy(first, bounds, z, signs, table, size, sums)
         else:
             choose_rows(first, last, codes, bits, rows)
             clear_memory(table, _table_size(bounds, first, last))
-            _image_item(table, rows, bits, x, first, last, u, w)
+            _visit_item(table, rows, bits, x, first, last, u, u, w, w, True)
             collapse(first, last, bounds, z, signs, table, sums)
 
 
