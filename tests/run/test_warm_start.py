@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -184,3 +185,16 @@ def test_an_unrelated_problem_is_no_start() -> None:
     cold, warm = (solve(second, "corrective", accuracy=1e-6, start=start) for start in (None, solve(first)))
     assert warm.iterations == cold.iterations
     assert warm.objective == cold.objective
+
+
+def test_a_saved_result_is_continued_with_its_atoms_and_its_prox_parameter(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    matrix = random.standard_normal((100, 800))
+    problem = Problem(L1NormSquared(800), matrix, matrix @ random.standard_normal(800), "=")
+    rough = solve(problem, "corrective", accuracy=1e-3)
+    rough.save(tmp_path / "rough.npz")
+    starts = (None, rough, unipd.load(tmp_path / "rough.npz"))
+    cold, fresh, saved = (solve(problem, "corrective", accuracy=1e-6, start=start) for start in starts)
+    assert saved.status.success
+    assert saved.objective == pytest.approx(fresh.objective, rel=1e-6)
+    assert 2 * saved.iterations <= cold.iterations

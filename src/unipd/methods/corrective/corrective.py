@@ -206,10 +206,13 @@ class Corrective:
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> CorrectiveState:
         """Start from the dual vector with the atoms of another run, which the first master weighs."""
         earlier = warm.state if isinstance(warm.state, CorrectiveState) and not problem.has_smooth_loss else None
-        known = self.smoothness
+        known, share = self.smoothness, TRUSTED_SHARES[not problem.sharp.linear]
         if earlier is not None and known is None:
-            known = max(earlier.smoothness, TRUSTED_SHARES[not problem.sharp.linear] * earlier.first_smoothness) or None
+            known = max(earlier.smoothness, share * earlier.first_smoothness) or None
         first = replace(self, smoothness=known).start(problem, tracker, warm.dual, accuracy)
+        if type(warm.state) is State and known is None and warm.state.smoothness > 0.0:  # of a saved result
+            trusted = max(warm.state.smoothness, share * first.smoothness)
+            first = replace(first, smoothness=min(trusted, first.smoothness))
         if first.smoothness > 0.0 and np.any(warm.dual):
             zero = evaluate(problem, np.zeros_like(warm.dual), tolerance=ORACLE_SHARE * first.eps)
             if _dual_objective(problem, zero) < first.centre_value:  # the other problem has little to do with this one
