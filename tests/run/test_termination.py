@@ -215,7 +215,7 @@ SOURCE = Path(unipd.__file__).parent
 KNOWS_SOLVED = {
     *("status.py", "run/termination.py", "report/certificate_text.py", "cli/runtime.py"),
     *("apps/completion/implicit.py", "apps/learning/clustering.py", "apps/learning/reduced_hulls.py"),
-    "apps/sdp/certificate.py",
+    "apps/sdp/program.py",
     *("apps/sdp/solver.py", "cvxpy.py"),
 }
 """The status itself, the decision, and two that put it into words and exit codes; four that claim it for figures

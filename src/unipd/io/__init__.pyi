@@ -4,7 +4,7 @@ from unipd.io.cbf import write_cbf as write_cbf
 from unipd.io.graphs import Graph as Graph
 from unipd.io.graphs import as_graph as as_graph
 from unipd.io.graphs import read_graph as read_graph
-from unipd.io.limits import Limits as Limits
+from unipd.io.reading import Limits as Limits
 from unipd.io.pauli import PauliData as PauliData
 from unipd.io.pauli import read_pauli_data as read_pauli_data
 from unipd.io.pauli import write_pauli_data as write_pauli_data
@@ -27,7 +27,7 @@ from unipd.io.solutions import read_solution as read_solution
 from unipd.io.columns import as_names
 from unipd.io.ratings import check_columns
 from unipd.io.results import FORMAT
-from unipd.io.text import LOOSE
-from unipd.io.text import TableLayout
-from unipd.io.text import read_table
-from unipd.io.text import read_table_by_line
+from unipd.io.reading import LOOSE
+from unipd.io.reading import TableLayout
+from unipd.io.reading import read_table
+from unipd.io.reading import read_table_by_line

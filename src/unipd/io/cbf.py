@@ -17,8 +17,17 @@ from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd._util.files import atomic_write
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.limits import Limits, Source, read_bounded
-from unipd.io.text import PLAIN, TableLayout, parse_number, quote_token, read_table, require_rows
+from unipd.io.reading import (
+    PLAIN,
+    Limits,
+    Source,
+    TableLayout,
+    parse_number,
+    quote_token,
+    read_bounded,
+    read_table,
+    require_rows,
+)
 from unipd.maps.sdp import Entries
 from unipd.memory import require_room
 

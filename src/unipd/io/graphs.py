@@ -16,13 +16,15 @@ import scipy.sparse as sp
 from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.limits import Limits, Source, open_bounded
-from unipd.io.text import (
+from unipd.io.reading import (
     BYTE_ORDER_MARK,
     LINE_LIMIT,
     PLAIN,
+    Limits,
+    Source,
     TableLayout,
     leading_numbers,
+    open_bounded,
     parse_number,
     parse_numbers,
     quote_token,

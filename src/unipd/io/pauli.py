@@ -22,8 +22,15 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.files import atomic_write, write_text
 from unipd._util.printing import ReprMixin
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.limits import DamagedArchive, Limits, check_compression, open_bounded, read_arrays, read_bounded
-from unipd.io.text import LINE_LIMIT
+from unipd.io.reading import (
+    LINE_LIMIT,
+    DamagedArchive,
+    Limits,
+    check_compression,
+    open_bounded,
+    read_arrays,
+    read_bounded,
+)
 from unipd.maps.pauli.strings import MOST_QUBITS, check_strings, parse, write
 from unipd.memory import require_room, require_room_for_state
 

@@ -30,8 +30,7 @@ from unipd.io.columns import (
     match_column_names,
     warn_of_positions,
 )
-from unipd.io.limits import Limits, Source, open_bounded, read_bounded
-from unipd.io.text import LINE_LIMIT
+from unipd.io.reading import LINE_LIMIT, Limits, Source, open_bounded, read_bounded
 from unipd.memory import require_room
 
 _SEPARATORS = ("::", "\t", ";", ",", "|")

@@ -16,7 +16,7 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.files import atomic_write
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.limits import DamagedArchive, read_arrays
+from unipd.io.reading import DamagedArchive, read_arrays
 from unipd.methods import Certificate, Counts, State
 from unipd.run import Result
 from unipd.run.checkpoint.codec import Packer, check_types, unpack

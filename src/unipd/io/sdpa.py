@@ -16,13 +16,15 @@ from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd._util.files import atomic_write
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.limits import Limits, Source, open_bounded
-from unipd.io.text import (
+from unipd.io.reading import (
     BYTE_ORDER_MARK,
     LINE_LIMIT,
     LOOSE,
+    Limits,
+    Source,
     TableLayout,
     leading_numbers,
+    open_bounded,
     read_chunks,
     read_table,
     require_rows,

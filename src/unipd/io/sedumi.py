@@ -19,7 +19,7 @@ from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd._util.files import atomic_write
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.limits import Limits, Source, check_compression, open_bounded
+from unipd.io.reading import Limits, Source, check_compression, open_bounded
 from unipd.memory import require_room
 
 VARIABLES = ("A", "At", "b", "c", "K")

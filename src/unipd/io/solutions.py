@@ -11,10 +11,19 @@ import numpy as np
 from unipd._typing import Array
 from unipd._util.files import open_to_read
 from unipd.errors import FileFormatError
-from unipd.io.limits import DamagedArchive, Limits, read_arrays, read_bounded
+from unipd.io.reading import (
+    LOOSE,
+    DamagedArchive,
+    Limits,
+    TableLayout,
+    leading_numbers,
+    parse_numbers,
+    read_arrays,
+    read_bounded,
+    read_table,
+)
 from unipd.io.results import load
 from unipd.io.sdpa import read_places
-from unipd.io.text import LOOSE, TableLayout, leading_numbers, parse_numbers, read_table
 from unipd.memory import require_room
 
 _TABLE = TableLayout(widths=(5,), comments=b"", blanks=LOOSE)

@@ -1,10 +1,10 @@
-from unipd.apps.sdp.certificate import certify as certify
 from unipd.apps.sdp.cone_program import ConeProgram as ConeProgram
 from unipd.apps.sdp.cone_program import Cones as Cones
 from unipd.apps.sdp.cone_program import ConeSolution as ConeSolution
 from unipd.apps.sdp.data import Block as Block
 from unipd.apps.sdp.data import SdpData as SdpData
 from unipd.apps.sdp.program import SDP as SDP
+from unipd.apps.sdp.program import certify as certify
 from unipd.apps.sdp.cone_program import Primal
 from unipd.apps.sdp.cones import TruncatedCone
 from unipd.apps.sdp.cones import find_combination

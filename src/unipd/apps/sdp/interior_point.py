@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import scipy
@@ -164,8 +164,49 @@ def equilibrate(columns: Columns, matrix: Any) -> tuple[Array, Array]:
     return rows, whole
 
 
+class Stepper(Protocol):
+    """What takes the steps of a method for products of cones. Iterates are vectors, whose meaning it alone knows."""
+
+    form: ConicForm
+
+    @property
+    def vector(self) -> Array:
+        """The iterate."""
+        ...
+
+    @property
+    def has_point(self) -> bool:
+        """Whether the iterate gives X and multipliers."""
+        ...
+
+    @property
+    def small_steps(self) -> int:
+        """Consecutive steps of hardly any length."""
+        ...
+
+    def restore(self, vector: Array, iteration: int, small_steps: int) -> None:
+        """Go to an earlier iterate."""
+        ...
+
+    def step(self) -> bool:
+        """Take a step, or some; return whether to continue."""
+        ...
+
+    def decode(self, vector: Array) -> tuple[list[Array], Array]:
+        """Return the blocks of X and the multipliers of an iterate, rows of unit norm and lam = -y."""
+        ...
+
+    def mix(self, vector: Array, other: Array, share: float) -> Array:
+        """Return an iterate with a share of the X of another one, to lie further inside the cone."""
+        ...
+
+    def correct(self, vector: Array) -> Array | None:
+        """Return the iterate with X moved onto the constraints inside its cone; None where that fails or is no use."""
+        ...
+
+
 class Embedding:
-    """The program inside QICS: a step, and where it led.
+    """A :class:`Stepper`: the program inside QICS.
 
     Programs without free variables are stated for x, others for the multipliers, whose equations are F^T y = d.
     """
@@ -332,10 +373,10 @@ class InteriorPointState(State):
 
     accuracy: float
     """The requested accuracy."""
-    embedding: Any
-    """What takes the steps: an :class:`Embedding`, or the like."""
+    stepper: Stepper
+    """What takes the steps."""
     vector: Array
-    """All variables of the embedding."""
+    """The iterate of the stepper."""
     small_steps: int
     """Consecutive steps of hardly any length."""
     kept_bound: float
@@ -357,8 +398,8 @@ class InteriorPointState(State):
         return replace(super().cap_bound(bound, bound_kind), kept_bound=min(self.kept_bound, bound))
 
     def shared_objects(self, problem: Problem) -> dict[str, Any]:
-        """Return the problem and its embedding."""
-        return {"problem": problem, "embedding": self.embedding}
+        """Return the problem and what takes the steps, which all states share."""
+        return {"problem": problem, "stepper": self.stepper}
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,16 +414,16 @@ class InteriorPoint:
 
     name = "interior"
     """Name in results."""
-    embedding: ClassVar[Callable[[SdpData, bool], Any]] = Embedding
+    stepper: ClassVar[Callable[[SdpData, bool], Stepper]] = Embedding
     """What takes the steps."""
 
     def rebuild(self, problem: Problem) -> dict[str, Any]:
-        """Return the problem and its embedding, which all states of a run share."""
-        return {"problem": problem, "embedding": self.embedding(self.data, self.is_equilibrated)}
+        """Return the problem and what takes the steps, which all states of a run share."""
+        return {"problem": problem, "stepper": self.stepper(self.data, self.is_equilibrated)}
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> InteriorPointState:
         """Start from multiples of the identity, whatever tracker and dual start are."""
-        embedding, whole = self.embedding(self.data, self.is_equilibrated), problem.sharp.cost_map.cost_and_constraints
+        stepper, whole = self.stepper(self.data, self.is_equilibrated), problem.sharp.cost_map.cost_and_constraints
         level, z = combine_to_identity(self.data)
         combination = np.concatenate([[level], z])
         state = InteriorPointState(
@@ -393,8 +434,8 @@ class InteriorPoint:
             certificate=empty_certificate(dual),
             counts=Counts(),
             accuracy=accuracy,
-            embedding=embedding,
-            vector=embedding.vector,
+            stepper=stepper,
+            vector=stepper.vector,
             small_steps=0,
             kept_bound=-math.inf,
             kept_dual=dual,
@@ -428,17 +469,17 @@ class InteriorPoint:
 
     def _advance(self, problem: Problem, state: InteriorPointState) -> InteriorPointState:
         """Take one step and evaluate it."""
-        embedding = state.embedding
-        embedding.restore(state.vector, state.iteration, state.small_steps)
-        can_continue = embedding.step()
-        vector, iteration = embedding.vector, state.iteration + 1
-        if not np.isfinite(vector).all() or not embedding.has_point:
+        stepper = state.stepper
+        stepper.restore(state.vector, state.iteration, state.small_steps)
+        can_continue = stepper.step()
+        vector, iteration = stepper.vector, state.iteration + 1
+        if not np.isfinite(vector).all() or not stepper.has_point:
             return replace(state, iteration=iteration, failure=Status.STALLED)
         moved = replace(
             state,
             iteration=iteration,
             vector=vector,
-            small_steps=embedding.small_steps,
+            small_steps=stepper.small_steps,
             failure=None if can_continue else Status.STALLED,
         )
         evaluated = self._evaluate(problem, moved)
@@ -450,7 +491,7 @@ class InteriorPoint:
 
         Where steps end, rounding leaves both within some 1e-8 of an optimal face; on it the gap is of second order.
         """
-        dual, (parts, _) = state.certificate.dual, state.embedding.decode(state.vector)
+        dual, (parts, _) = state.certificate.dual, state.stepper.decode(state.vector)
         slack = split_blocks(self.data.blocks, problem.sharp.cost_map.slack(dual))
         best = state
         for share in FACE_SHARES:
@@ -465,7 +506,7 @@ class InteriorPoint:
 
     def _evaluate(self, problem: Problem, state: InteriorPointState) -> InteriorPointState:
         """Return the state with point, image, bound and certificate of its iterate."""
-        parts, raw = state.embedding.decode(state.vector)
+        parts, raw = state.stepper.decode(state.vector)
         found = self._measure(problem, make_admissible(self.data, raw))
         mended = self._mend(problem, state, found)
         state = _keep_anchor(state, found)
@@ -487,10 +528,10 @@ class InteriorPoint:
         """Return the state with X moved onto the constraints, mixed with an earlier such X if need be."""
         best = state
         for share in ANCHOR_SHARES if state.feasible.size else ANCHOR_SHARES[:1]:
-            vector = state.embedding.correct(state.embedding.mix(state.vector, state.feasible, share))
+            vector = state.stepper.correct(state.stepper.mix(state.vector, state.feasible, share))
             if vector is None:
                 continue
-            moved = self._certify(problem, state, state.embedding.decode(vector)[0], candidates)
+            moved = self._certify(problem, state, state.stepper.decode(vector)[0], candidates)
             is_feasible = self._feasibility_error(moved) <= state.accuracy
             moved = replace(moved, feasible=vector if is_feasible else state.feasible)
             best = min(best, moved, key=lambda candidate: self._remaining_error(problem, candidate))
@@ -643,7 +684,7 @@ def _dual_objective(problem: Problem, dual: Array) -> float:
 
 def _keep_anchor(state: InteriorPointState, found: DualCandidate) -> InteriorPointState:
     """Return the state with these multipliers among the anchors, if their slack lies inside."""
-    if (found.margins[state.embedding.form.data.is_bounding] <= 0.0).any():
+    if (found.margins[state.stepper.form.data.is_bounding] <= 0.0).any():
         return state
     kept = slice(1 if state.anchors.shape[0] == ANCHORS else 0, None)
     return replace(

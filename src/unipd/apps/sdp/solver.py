@@ -294,7 +294,7 @@ class Solver:
         if result.status not in (Status.STALLED, Status.INFEASIBLE):
             return replace(result, state=None)
         state = result.state
-        parts, dual = state.embedding.decode(state.vector)
+        parts, dual = state.stepper.decode(state.vector)
         proof = find_separation(data, make_admissible(data, dual, is_ray=True) / data.norms)
         if proof is not None and proof.is_conclusive:
             return _replace_point(result, separated_result(self.program, proof, self.accuracy, started))

@@ -36,7 +36,7 @@ SHIFT = 1e-14
 
 
 class Alternation:
-    """The iterates (X, S, y) of one program in units in which cost and right-hand side have norm 1."""
+    """A :class:`Stepper`: iterates (X, S, y) of one program in units in which cost and right-hand side have norm 1."""
 
     def __init__(self, data: SdpData, is_equilibrated: bool = False) -> None:
         self.form = form = ConicForm(data, is_equilibrated)
@@ -110,7 +110,7 @@ class Splitting(InteriorPoint):
     """Alternating directions, with the certificates of interior points."""
 
     name = "splitting"
-    embedding = Alternation
+    stepper = Alternation
 
 
 def _factorise(gram: Any) -> Any:
