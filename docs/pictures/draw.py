@@ -22,8 +22,8 @@ from unipd.apps.graphs.theta import theta
 from unipd.apps.learning.svm import SupportVectorClassifier
 from unipd.apps.tomography import Noise, PauliTomography, simulate
 from unipd.io import Graph
-from unipd.report import THEMES, style
-from unipd.report.style import Theme
+from unipd.report import THEMES, pictures
+from unipd.report.pictures import Theme
 from unipd.report.tomography import draw_city
 
 HERE = Path(__file__).resolve().parent
@@ -320,7 +320,7 @@ def main(names: list[str]) -> None:
     for draw in PICTURES:
         if not names or draw.__name__ in names:
             for name in THEMES:
-                with style.style_sheet(name) as theme:
+                with pictures.style_sheet(name) as theme:
                     draw(theme).savefig(HERE / f"{draw.__name__}-{name}.png", dpi=DPI, metadata={"Software": None})
     if not names or "report" in names:
         for name in THEMES:

@@ -10,8 +10,7 @@ from collections.abc import Generator, Sequence
 from typing import NoReturn
 
 from unipd.cli import runtime
-from unipd.cluster.communicator import Disagreement, Ranks
-from unipd.cluster.consistency import FAILURE_TIMEOUT, require_same
+from unipd.cluster.communicator import FAILURE_TIMEOUT, Disagreement, Ranks, require_same
 from unipd.cluster.environment import end_all, limit_threads, processes
 from unipd.errors import InvalidInput, MissingExtra
 

@@ -4,10 +4,11 @@ Every rank runs the same loop on the same dual vector; only products and images 
 ...`` does so without further options. In Python :func:`run` solves a problem, :func:`session` makes estimators and
 applications use all ranks, and :func:`distribute` distributes a map. In reading order:
 
-- ``environment``: the launcher's variables; ``communicator``: deterministic collective operations (:class:`Ranks`);
-- ``consistency``: ranks must have the same data, options and dual vectors, and fail together;
-- ``maps``: maps with their measurements, or also the adjoint's products, on several ranks;
-- ``partition``: which map is distributed how; ``solve``: :func:`session`, :func:`run` and shards of rating files.
+- ``environment``: the launcher's variables;
+- ``communicator``: deterministic collective operations (:class:`Ranks`); ranks must have the same data, options and
+  dual vectors, and fail together;
+- ``maps``: maps with their measurements, or also the adjoint's products, on several ranks; what is divided how;
+- ``solve``: :func:`session`, :func:`run` and shards of rating files.
 
 Modules are imported on first use.
 """

@@ -17,11 +17,9 @@ import numpy as np
 from unipd._typing import Array, FloatArray
 from unipd._util.context import Communicator, use_communicator
 from unipd._util.threads import limit_threads
-from unipd.cluster.communicator import Ranks, contiguous_bounds
-from unipd.cluster.consistency import abort_unless_unanimous, require_same, require_same_file
+from unipd.cluster.communicator import Ranks, abort_unless_unanimous, contiguous_bounds, require_same, require_same_file
 from unipd.cluster.environment import threads_for
-from unipd.cluster.maps import DistributedRows
-from unipd.cluster.partition import distribute, distribute_problem, idle_ranks
+from unipd.cluster.maps import DistributedRows, distribute, distribute_problem, idle_ranks
 from unipd.io.ratings import Ratings, Shard, detect_layout, open_lines, parse_numbers, read_ratings
 from unipd.problem import Problem
 from unipd.run import IterationInfo, Result, solve

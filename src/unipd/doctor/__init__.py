@@ -5,8 +5,8 @@ its :class:`Check` objects. Nothing is solved: map, oracle and coupling are prob
 that the methods rely on, which finds most mistakes in user-supplied parts. In reading order:
 
 - ``report``: a check's outcome, the report, and the random points;
-- ``parts``: :func:`check_map`, :func:`check_sharp`, :func:`check_coupling`;
-- ``problem``: :func:`check` joins these with :func:`check_scaling` and :func:`check_memory`;
+- ``problem``: :func:`check_map`, :func:`check_sharp`, :func:`check_coupling`; :func:`check` joins these with
+  :func:`check_scaling` and :func:`check_memory`;
 - ``installation``: :func:`check_installation`, what ``unipd doctor`` prints, and :func:`compile_kernels`.
 """
 

@@ -1,8 +1,8 @@
 from unipd.doctor.installation import check_installation as check_installation
 from unipd.doctor.installation import compile_kernels as compile_kernels
-from unipd.doctor.parts import check_coupling as check_coupling
-from unipd.doctor.parts import check_map as check_map
-from unipd.doctor.parts import check_sharp as check_sharp
+from unipd.doctor.problem import check_coupling as check_coupling
+from unipd.doctor.problem import check_map as check_map
+from unipd.doctor.problem import check_sharp as check_sharp
 from unipd.doctor.problem import check as check
 from unipd.doctor.problem import check_memory as check_memory
 from unipd.doctor.problem import check_scaling as check_scaling

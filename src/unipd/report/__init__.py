@@ -1,12 +1,11 @@
 """Pictures and pages of runs.
 
-- ``curves``: the data of convergence pictures; ``pictures``, ``tomography``, ``style``: pictures by Matplotlib (the
+- ``curves``: the data of convergence pictures; ``pictures``, ``tomography``: pictures by Matplotlib (the
   extra ``plot``);
 - ``certificate_text``: the certificate of a result in sentences;
 - ``page``, ``templates/``: the interactive page by Jinja2 and Plotly (the extra ``report``);
 - ``sections/``: what applications add to the page;
-- ``live_run``: the same page of runs that continue;
-- ``callbacks``: logs for TensorBoard and MLflow (the extra ``track``).
+- ``live_run``: the same page of runs that continue; logs for TensorBoard and MLflow (the extra ``track``).
 
 Heavy packages are imported when a picture is drawn or a page written, not before.
 

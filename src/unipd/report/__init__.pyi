@@ -1,5 +1,5 @@
-from unipd.report.callbacks import MLflowCallback as MLflowCallback
-from unipd.report.callbacks import TensorBoardCallback as TensorBoardCallback
+from unipd.report.live_run import MLflowCallback as MLflowCallback
+from unipd.report.live_run import TensorBoardCallback as TensorBoardCallback
 from unipd.report.certificate_text import describe_certificate as describe_certificate
 from unipd.report.curves import compute_curves as compute_curves
 from unipd.report.curves import decimate as decimate
@@ -18,8 +18,8 @@ from unipd.report.page import report_sections as report_sections
 from unipd.report.sections.base import Figure as Figure
 from unipd.report.sections.base import Section as Section
 from unipd.report.sections.base import Table as Table
-from unipd.report.style import THEMES as THEMES
-from unipd.report.style import check_path as check_path
+from unipd.report.pictures import THEMES as THEMES
+from unipd.report.pictures import check_path as check_path
 from unipd.report.tomography import plot_tomography as plot_tomography
 from unipd.report.certificate_text import BOUND_KINDS
 from unipd.report.certificate_text import MEANINGS
@@ -32,7 +32,7 @@ from unipd.report.live_run import MOST_RUNS
 from unipd.report.page import PAGE_POINTS
 from unipd.report.page import PANELS
 from unipd.report.page import page_content
-from unipd.report.style import WIDTHS
+from unipd.report.pictures import WIDTHS
 from unipd.report.tomography import largest_indices
 from unipd.report.tomography import matrix_entries
 from unipd.report.tomography import power_of_ten

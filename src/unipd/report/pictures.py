@@ -1,18 +1,26 @@
-"""Pictures of runs: the convergence of one, several on one problem, and the spectrum of a solution."""
+"""Pictures: their look (the style sheets beside this file, sizes, scales), and those of runs.
+
+Pictures of runs show the convergence of one, several on one problem, and the spectrum of a solution.
+"""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.files import atomic_write
+from unipd._util.lazy import import_extra
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.report import style
 from unipd.report.curves import (
     AXES,
     LEAST,
@@ -24,9 +32,171 @@ from unipd.report.curves import (
     group_extremes,
     positive_or_nan,
 )
-from unipd.report.style import set_horizontal, set_log_limits
 from unipd.run import Result
 from unipd.run.compare import common_scale
+
+FORMATS = (".png", ".svg", ".pdf")
+THEMES = ("light", "dark")
+"""The themes, which are style sheets of this package: ``light.mplstyle`` and, on top of it, ``dark.mplstyle``."""
+WIDTHS = {"column": 3.4, "page": 7.0}
+"""Widths in inches by name."""
+LINES = ("-", "--", "-.", ":")
+MARKERS = "osD^v<>"
+WIDE = 5.5
+"""From this width on, panels stand side by side."""
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours of the style sheets, for what is coloured one by one."""
+
+    background: str
+    ink: str
+    faint: str
+    grid: str
+    cycle: tuple[str, ...]
+    """Colours of the curves."""
+    phases: str
+    """Matplotlib's name of a cyclic colour map, far from the background at phase 0."""
+
+
+@contextmanager
+def style_sheet(theme: str) -> Generator[Theme]:
+    """Draw with the style sheets of a theme, and yield its colours."""
+    if theme not in THEMES:
+        raise InvalidInput("theme", f"one of {', '.join(THEMES)}", repr(theme))
+    rcParams = import_extra("matplotlib", "plot", "a picture").rcParams
+    from matplotlib.style import context
+
+    with context([f"{__package__}.{name}" for name in THEMES[: THEMES.index(theme) + 1]]):
+        yield Theme(
+            background=rcParams["figure.facecolor"],
+            ink=rcParams["text.color"],
+            faint=rcParams["axes.edgecolor"],
+            grid=rcParams["grid.color"],
+            cycle=tuple(rcParams["axes.prop_cycle"].by_key()["color"]),
+            phases="twilight" if theme == "light" else "twilight_shifted",
+        )
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that is drawn."""
+
+    figure: Any
+    """Matplotlib's figure, empty."""
+    width: float
+    """Its width in inches."""
+    theme: Theme
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether panels stand side by side."""
+        return self.width >= WIDE
+
+    def set_height(self, ratio: float) -> None:
+        """Make the figure this many times as high as wide."""
+        self.figure.set_figheight(ratio * self.width)
+
+
+@contextmanager
+def new_picture(
+    path: str | os.PathLike[str] | None, width: str | float = "column", theme: str = "light"
+) -> Generator[Picture]:
+    """Yield an empty picture, and write it to ``path``, if there is one, at the end; equal figures give equal files.
+
+    >>> with new_picture(None, "page") as picture:
+    ...     picture.width, picture.is_wide
+    (7.0, True)
+    """
+    target = None if path is None else check_path(path)
+    if isinstance(width, str) and width not in WIDTHS:
+        raise InvalidInput("width", f"one of {', '.join(WIDTHS)} or inches", repr(width))
+    inches = WIDTHS[width] if isinstance(width, str) else validate.positive("width", width)
+    with style_sheet(theme) as colours:
+        from matplotlib.figure import Figure
+
+        figure: Any = Figure(figsize=(inches, inches))
+        yield Picture(figure, inches, colours)
+        for axes in figure.axes:
+            if axes.name != "3d":
+                axes.tick_params(which="minor", labelbottom=False, labelleft=False)
+            for axis in (axes.xaxis, axes.yaxis):  # later ticks copy the look of the first, made here
+                axis.get_major_ticks(1)
+                axis.get_minor_ticks(1)
+        if target is not None:
+            kind = target.suffix.lower()
+            undated: Any = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
+            with atomic_write(target) as stream:
+                figure.savefig(stream, format=kind[1:], metadata=undated[kind])
+
+
+def legend(axes: Any, *, title: str | None = None, columns: int = 2) -> None:
+    """Put the legend of one pair of axes, under the title, above the whole picture, where no curve passes."""
+    handles, labels = axes.get_legend_handles_labels()
+    axes.figure.legend(handles, labels, loc="outside upper left", ncols=columns, title=title, alignment="left")
+
+
+def check_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a picture; raise for an unknown extension or a missing folder.
+
+    Parameters
+    ----------
+    path
+        Path of the picture.
+
+    Raises
+    ------
+    InvalidInput
+        If the extension is not .png, .svg or .pdf, or the folder does not exist.
+
+    See Also
+    --------
+    plot_convergence
+
+    Examples
+    --------
+    >>> check_path("run.svg").suffix
+    '.svg'
+    """
+    target = Path(path)
+    if target.suffix.lower() not in FORMATS:
+        raise InvalidInput("path", f"a file name ending in {', '.join(FORMATS)}", repr(str(path)))
+    if not target.parent.is_dir():
+        raise InvalidInput("path", "a file in an existing folder (create it first)", repr(str(path)))
+    return target
+
+
+SCALES = ("auto", "log", "linear")
+_SPAN = 30.0
+"""Ratio of the ends of the horizontal axis from which "auto" chooses a logarithmic one."""
+
+
+def set_log_limits(axes: Any, low: float, high: float) -> None:
+    """Show the values from low to high on a logarithmic axis, at least one decade."""
+    if not (math.isfinite(low) and math.isfinite(high) and 0.0 < low <= high):
+        return
+    axes.set_autoscaley_on(False)  # a level line alone has no scale of its own
+    if high < 10.0 * low:
+        low, high = 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
+        axes.set_ylim(low, high if high > low else 10.0 * low)
+    else:
+        axes.set_ylim(0.5 * low, 2.0 * high)
+
+
+def set_horizontal(axes: Any, positions: Sequence[FloatArray], xscale: str, *, whole: bool) -> None:
+    """Set scale, limits and ticks of the horizontal axis; ``whole`` for counts."""
+    if xscale not in SCALES:
+        raise InvalidInput("xscale", f"one of {', '.join(SCALES)}", repr(xscale))
+    low, high = (float(end(np.concatenate(positions))) for end in (np.nanmin, np.nanmax))
+    if xscale == "log" or (xscale == "auto" and 0.0 < _SPAN * low <= high):
+        low = low if low > 0 else max(high, 1.0) * 1e-4
+        axes.set_xscale("log")
+        axes.set_xlim(low / 1.05, max(high, 2.0 * low) * 1.12)
+        return
+    axes.set_xlim(0.0, 1.03 * high if high > 0 else 1.0)
+    axes.xaxis.get_major_locator().set_params(integer=whole)
+
 
 _VISIBLE = 5.0
 """The theorem's bound is shown up to this multiple of its least value."""
@@ -92,14 +262,14 @@ def plot_convergence(
     >>> figure.axes[0].get_ylabel()
     'relative error'
     """
-    with style.new_picture(path, width, theme) as picture:
+    with new_picture(path, width, theme) as picture:
         data = compute_curves(result, axis, start=start)
         draw_below = [_draw_smoothness, _draw_exponent] if data.exponent is not None else [_draw_smoothness]
         if data.smoothness is None:
             draw_below = []
         errors, *below = panels = _add_panels(picture, len(draw_below))
         draw_errors(errors, data, result.accuracy, picture.theme, show_bound=show_bound)
-        style.legend(errors, title=title)
+        legend(errors, title=title)
         for panel, draw in zip(below, draw_below, strict=True):
             draw(panel, data, picture.theme)
         for panel in panels:
@@ -110,7 +280,7 @@ def plot_convergence(
     return picture.figure
 
 
-def _add_panels(picture: style.Picture, small: int) -> list[Any]:
+def _add_panels(picture: Picture, small: int) -> list[Any]:
     """Add a large panel and small ones, beside it on a page and below it in a column."""
     picture.set_height(0.42 if picture.is_wide else 0.85 + 0.3 * small)
     if picture.is_wide and small:
@@ -121,7 +291,7 @@ def _add_panels(picture: style.Picture, small: int) -> list[Any]:
     return [picture.figure.add_subplot(cell) for cell in cells]
 
 
-def draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *, show_bound: bool = True) -> None:
+def draw_errors(axes: Any, data: Curves, accuracy: float, theme: Theme, *, show_bound: bool = True) -> None:
     """Draw the errors, the theorem's bound (if there is one) and the requested accuracy."""
     blue, red, green = theme.cycle[:3]
     lines = [("objective residual", data.residual, blue, 1.0), ("certified gap", data.gap, green, 1.6)]
@@ -148,7 +318,7 @@ def draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *,
     axes.set_ylabel("relative error" if data.unit == "relative" else f"error ({data.unit})")
 
 
-def _draw_smoothness(axes: Any, data: Curves, theme: style.Theme) -> None:
+def _draw_smoothness(axes: Any, data: Curves, theme: Theme) -> None:
     """Draw M_k: the medians of groups of iterations as a line, their extremes as a band."""
     assert data.smoothness is not None
     colour = theme.cycle[3]
@@ -160,7 +330,7 @@ def _draw_smoothness(axes: Any, data: Curves, theme: style.Theme) -> None:
     axes.set_ylabel("local\nsmoothness $M_k$")
 
 
-def _draw_exponent(axes: Any, data: Curves, theme: style.Theme) -> None:
+def _draw_exponent(axes: Any, data: Curves, theme: Theme) -> None:
     """Draw the running estimate of nu between 0 (bounded gradients' differences) and 1 (Lipschitz gradients)."""
     assert data.exponent is not None
     kept = decimate(data.position.size)
@@ -256,7 +426,7 @@ def plot_comparison(
         raise InvalidInput("results", "at least one result", "none")
     scale = common_scale(results) if scale is None else validate.positive("scale", scale)
     reference = best_bound(results) if truth is None else truth
-    with style.new_picture(path, width, theme) as picture:
+    with new_picture(path, width, theme) as picture:
         if axis == "all":
             axis = tuple(AXES) if picture.is_wide else NARROW
         curves = [
@@ -282,7 +452,7 @@ def plot_comparison(
                 axes.set_xlabel(label if side_by_side or quantity == rows[-1] else "")
             row[0].set_ylabel(_label(quantity, scale, results))
             _fit_limits(row)
-        style.legend(grid[0, 0], title=title, columns=4 if picture.is_wide and not is_single else 2)
+        legend(grid[0, 0], title=title, columns=4 if picture.is_wide and not is_single else 2)
     return picture.figure
 
 
@@ -299,7 +469,7 @@ def _choose_quantities(
     return quantities
 
 
-def _draw_runs(axes: Any, runs: Mapping[str, Curves], quantity: str, accuracy: float, theme: style.Theme) -> None:
+def _draw_runs(axes: Any, runs: Mapping[str, Curves], quantity: str, accuracy: float, theme: Theme) -> None:
     """Draw one quantity of every run, with a marker at its end."""
     axes.set_yscale("log")
     for place, (name, run) in enumerate(runs.items()):
@@ -311,10 +481,10 @@ def _draw_runs(axes: Any, runs: Mapping[str, Curves], quantity: str, accuracy: f
             run.position[shown],
             clip_to_floor(positive_or_nan(values), accuracy)[shown],
             color=theme.cycle[place % len(theme.cycle)],
-            linestyle=style.LINES[place // len(theme.cycle) % len(style.LINES)],
+            linestyle=LINES[place // len(theme.cycle) % len(LINES)],
             linewidth=1.2,
             label=name,
-            marker=style.MARKERS[place % len(style.MARKERS)],
+            marker=MARKERS[place % len(MARKERS)],
             markersize=3.2,
             markevery=[len(shown) - 1],
         )
@@ -376,7 +546,7 @@ def plot_spectrum(
     named = values if isinstance(values, Mapping) else {"": values}
     if not named:
         raise InvalidInput("values", "at least one set of values", "none")
-    with style.new_picture(path, width, theme) as picture:
+    with new_picture(path, width, theme) as picture:
         picture.set_height(0.4 if picture.is_wide else 0.75)
         axes = picture.figure.subplots()
         axes.set_yscale("log")
@@ -392,7 +562,7 @@ def plot_spectrum(
                 positive_or_nan(sizes),
                 color=colour,
                 linewidth=0.7,
-                marker=style.MARKERS[place % len(style.MARKERS)],
+                marker=MARKERS[place % len(MARKERS)],
                 markersize=(3.5 if sizes.size <= 60 else 1.5) + 1.5 * place,
                 markeredgewidth=0.9 if place else 0,
                 markerfacecolor="none" if place else colour,
@@ -403,7 +573,7 @@ def plot_spectrum(
         axes.set_ylabel(label)
         axes.xaxis.get_major_locator().set_params(integer=True)
         if any(named):
-            style.legend(axes, title=title)
+            legend(axes, title=title)
         elif title:
             picture.figure.suptitle(title, x=0.015, ha="left")
     return picture.figure

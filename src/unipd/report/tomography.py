@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd.report import style
+from unipd.report import pictures
 from unipd.report.curves import compute_curves
 from unipd.report.pictures import draw_errors
 
@@ -53,7 +53,7 @@ def power_of_ten(largest: float, least: float = 0.05) -> int:
     return 0 if not largest > 0.0 or largest >= least else math.floor(math.log10(largest))
 
 
-def draw_city(axes: Any, state: QuantumState, theme: style.Theme) -> None:
+def draw_city(axes: Any, state: QuantumState, theme: pictures.Theme) -> None:
     """Draw moduli as bars coloured by phase, with a colour key."""
     from matplotlib import colormaps
 
@@ -75,7 +75,7 @@ def draw_city(axes: Any, state: QuantumState, theme: style.Theme) -> None:
     _draw_key(axes, theme)
 
 
-def _label(axes: Any, state: QuantumState, places: IntArray, theme: style.Theme) -> None:
+def _label(axes: Any, state: QuantumState, places: IntArray, theme: pictures.Theme) -> None:
     ticks = np.arange(0, places.size, max(1, places.size // 4))
     named = state.qubits <= NAMED_QUBITS
     names = [format(int(places[tick]), f"0{state.qubits}b") if named else str(places[tick]) for tick in ticks]
@@ -89,7 +89,7 @@ def _label(axes: Any, state: QuantumState, places: IntArray, theme: style.Theme)
         axis.line.set_color(theme.faint)
 
 
-def _draw_key(axes: Any, theme: style.Theme) -> None:
+def _draw_key(axes: Any, theme: pictures.Theme) -> None:
     """Draw the colours of the phases from -pi to pi."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -111,11 +111,11 @@ MOST_MEASUREMENTS = 4000
 """Measurements drawn at most."""
 
 
-def draw_convergence(axes: Any, fit: Fit, theme: style.Theme) -> None:
+def draw_convergence(axes: Any, fit: Fit, theme: pictures.Theme) -> None:
     """Draw the relative errors against matrix-vector products."""
     data = compute_curves(fit.result, "matvecs")
     draw_errors(axes, data, fit.result.accuracy, theme)
-    style.set_horizontal(axes, [data.position], "linear", whole=True)
+    pictures.set_horizontal(axes, [data.position], "linear", whole=True)
     axes.xaxis.get_major_locator().set_params(nbins=4)
     first = float(data.position[0])
     if first > 0.25 * data.position[-1]:
@@ -131,7 +131,7 @@ def draw_convergence(axes: Any, fit: Fit, theme: style.Theme) -> None:
 
 
 def draw_spectrum(
-    axes: Any, state: QuantumState, target: QuantumState | None, theme: style.Theme, errors: Bootstrap | None = None
+    axes: Any, state: QuantumState, target: QuantumState | None, theme: pictures.Theme, errors: Bootstrap | None = None
 ) -> None:
     """Draw eigenvalues: bars when there are few, else a curve on a logarithmic axis; and figures of the state.
 
@@ -191,7 +191,7 @@ def _figures(state: QuantumState, target: QuantumState | None, intervals: dict[s
     return "\n".join(lines)
 
 
-def draw_data(axes: Any, fit: Fit, theme: style.Theme) -> None:
+def draw_data(axes: Any, fit: Fit, theme: pictures.Theme) -> None:
     """Draw measured against fitted values, with their distance."""
     count = fit.data.size
     some = np.arange(count) if count <= MOST_MEASUREMENTS else np.linspace(0, count - 1, MOST_MEASUREMENTS).astype(int)
@@ -281,7 +281,7 @@ def plot_tomography(
     from unipd.apps.tomography import as_state
 
     goal = None if target is None else as_state(target)
-    with style.new_picture(path, width, theme) as picture:
+    with pictures.new_picture(path, width, theme) as picture:
         rows, columns, height = (2, 2, 0.78) if picture.is_wide else (4, 1, 2.9)
         picture.set_height(height)
         figure, colours = picture.figure, picture.theme

@@ -14,7 +14,7 @@ from unipd.apps.tomography import PAPER_EPS, Paulis, QuantumState, pauli_map, si
 from unipd.errors import InvalidInput
 from unipd.methods import AccUniPDGrad, FrankWolfe, UniPDGrad
 from unipd.problem import Problem
-from unipd.report import style
+from unipd.report import pictures
 from unipd.report.curves import positive_or_nan
 from unipd.reproduce.comparison import Contestant, Progress, Trace, run_trace, write_table
 from unipd.spectral import Engine
@@ -226,7 +226,7 @@ def plot_figure1(
         raise InvalidInput("traces", "at least one run", "none")
     families = list(dict.fromkeys(trace.contestant.family for trace in traces))
     names = ("objective  $\\frac{1}{2}||A(X) - b||^2$", "relative error  $||X - X^*|| / ||X^*||$")
-    with style.new_picture(path, width, theme) as picture:
+    with pictures.new_picture(path, width, theme) as picture:
         wide = picture.is_wide
         picture.set_height(1.0 if wide else 3.2)
         shape = (2, 2) if wide else (4, 1)
@@ -250,7 +250,7 @@ def plot_figure1(
             axes.set_xlabel(label)
             if not wide or place % 2 == 0:
                 axes.set_ylabel(names[place // 2])
-        style.legend(panels[0, 0], title=title, columns=3 if wide else 1)
+        pictures.legend(panels[0, 0], title=title, columns=3 if wide else 1)
     return picture.figure
 
 

@@ -17,7 +17,7 @@ from unipd.io.ratings import Ratings
 from unipd.maps import Sampling
 from unipd.methods import AccUniPDGrad, FrankWolfe, UniPDGrad
 from unipd.protocols import TrackerDefaults
-from unipd.report import style
+from unipd.report import pictures
 from unipd.report.curves import decimate, positive_or_nan
 from unipd.reproduce.comparison import Contestant, Progress, Trace, run_trace, write_table
 from unipd.run import MaxIterations, MaxSeconds, Result, solve
@@ -295,7 +295,7 @@ def plot_figure2(
     >>> len(figure.axes) >= 2
     True
     """
-    with style.new_picture(path, width, theme) as picture:
+    with pictures.new_picture(path, width, theme) as picture:
         picture.set_height(1.1 if picture.is_wide else 2.3)
         colours = picture.theme
         panels = picture.figure.subplots(3, 2, sharey="row", sharex="col")
@@ -314,7 +314,7 @@ def plot_figure2(
                 bottom.axhline(error, color=colours.faint, linewidth=0.9, linestyle=dots, label=label)
             bottom.set_xlabel({"iteration": "iterations", "seconds": "seconds"}[column])
             for axes in (top, middle, bottom):
-                style.set_horizontal(axes, [trace.history[column] for trace in figure2.traces], "log", whole=False)
+                pictures.set_horizontal(axes, [trace.history[column] for trace in figure2.traces], "log", whole=False)
             top.set_yscale("log")
             middle.set_yscale("log")
         first = next(trace for trace in figure2.traces if trace.contestant.formulation == NORM)
@@ -327,11 +327,11 @@ def plot_figure2(
         for letter, axes, name in zip("ABCDEF", panels.flat, _PANELS, strict=True):
             axes.set_title(f"{letter}  {name}", loc="left")
         _set_error_axis(panels[2][0], figure2)
-        style.legend(panels[2][0], title=title, columns=3 if picture.is_wide else 1)
+        pictures.legend(panels[2][0], title=title, columns=3 if picture.is_wide else 1)
     return picture.figure
 
 
-def _draw(axes: Any, trace: Trace, column: str, values: Any, theme: style.Theme, *, labelled: bool) -> None:
+def _draw(axes: Any, trace: Trace, column: str, values: Any, theme: pictures.Theme, *, labelled: bool) -> None:
     run = trace.contestant
     colour = theme.cycle[FAMILIES[run.family]]
     empty = run.formulation == BALL
