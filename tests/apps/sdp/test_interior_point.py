@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
@@ -414,6 +415,26 @@ def test_calls_of_both_parts_are_limited(monkeypatch):
 
 def test_patience_grows_with_the_estimated_time():
     assert [FallbackRule(seconds).iterations for seconds in (0.1, 10.0, 1e3)] == [200, 400, 1000]
+
+
+@pytest.mark.parametrize(
+    ("iteration", "gap", "stops"),
+    [
+        (199, 1.0, False),
+        (200, 0.2, True),  # at 1,000 iterations it would be 3e-4
+        (200, 0.05, False),  # 3e-7
+        (200, -0.2, True),
+        (200, np.inf, True),
+        (200, np.nan, True),
+        (600, 1e-3, True),  # 1e-5
+        (600, 1e-4, False),
+        (1000, 1e-5, True),
+    ],
+)
+def test_the_factored_method_hands_over_early_at_a_rate_that_is_too_slow(iteration, gap, stops):
+    info = SimpleNamespace(iteration=iteration, gap=gap, infeasibility=1e-9)
+    assert (FallbackRule(1e3, 1e-6)(info) is Status.STALLED) == stops
+    assert (FallbackRule(1e3)(info) is Status.STALLED) == (iteration == 1000 or np.isnan(gap))
 
 
 def test_a_checkpoint_holds_both_phases(tmp_path, monkeypatch):

@@ -103,11 +103,14 @@ Route = Callable[[StoppingRule | None], Result]
 class FallbackRule(StoppingRule):
     """Stops the factored method when interior points, which would take this many seconds, may be faster.
 
+    It also stops where the iterations granted would not reach the accuracy at the rate of those done.
+
     >>> FallbackRule(5.0).iterations
     200
     """
 
     seconds: float
+    accuracy: float = math.inf
 
     @property
     def iterations(self) -> int:
@@ -115,8 +118,12 @@ class FallbackRule(StoppingRule):
         return int(min(max(self.seconds * ITERATIONS_PER_SECOND, LEAST_FALLBACK), MOST_FALLBACK))
 
     def __call__(self, info: IterationInfo) -> Status | None:
-        """Return the status of a stall after these iterations."""
-        return Status.STALLED if info.iteration >= self.iterations else None
+        """Return the status of a stall after these iterations, or earlier."""
+        if info.iteration < LEAST_FALLBACK:
+            return Status.STALLED if info.iteration >= self.iterations else None
+        error = max(abs(info.gap), info.infeasibility)
+        is_slow = not error ** (self.iterations / info.iteration) <= self.accuracy
+        return Status.STALLED if is_slow or info.iteration >= self.iterations else None
 
 
 def has_interior_points() -> bool:
@@ -193,7 +200,7 @@ class Solver:
             return self._solve_factored(analysis, trace, self.stop)
         if seconds <= QUICK_SECONDS and not (trace is not None and trace.fixed):
             return self._hand_over(self._solve_interior, lambda stop: self._solve_factored(analysis, trace, stop))
-        rule = FallbackRule(seconds)
+        rule = FallbackRule(seconds, self.accuracy)
         return self._hand_over(
             lambda stop: self._solve_factored(analysis, trace, rule if stop is None else stop | rule),
             self._solve_interior,
