@@ -22,9 +22,9 @@ from unipd.io.sdpa import write_sdpa as write_sdpa
 from unipd.io.sedumi import SedumiProblem as SedumiProblem
 from unipd.io.sedumi import read_sedumi as read_sedumi
 from unipd.io.sedumi import write_sedumi as write_sedumi
-from unipd.io.solutions import Solution as Solution
-from unipd.io.solutions import read_solution as read_solution
-from unipd.io.columns import as_names
+from unipd.io.sdpa import Solution as Solution
+from unipd.io.sdpa import read_solution as read_solution
+from unipd.io.ratings import as_names
 from unipd.io.ratings import check_columns
 from unipd.io.results import FORMAT
 from unipd.io.reading import LOOSE

@@ -25,8 +25,7 @@ from unipd.apps.completion.ratings import (
     join_ratings,
 )
 from unipd.errors import InvalidInput, UnipdError
-from unipd.io.columns import as_names
-from unipd.io.ratings import Ratings
+from unipd.io.ratings import Ratings, as_names
 
 if TYPE_CHECKING:
     from unipd.run import Result

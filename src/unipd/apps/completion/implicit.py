@@ -31,8 +31,7 @@ from unipd.apps.completion.ratings import IndexedRatings, as_pairs, as_ratings, 
 from unipd.apps.completion.solver import orthogonal_factors, single_thread_if_small
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.io.columns import match_column_names
-from unipd.io.ratings import Ratings
+from unipd.io.ratings import Ratings, match_column_names
 from unipd.maps import Sampling
 from unipd.run import Result, recheck
 from unipd.run.result import ProblemFacts

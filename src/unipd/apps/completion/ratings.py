@@ -13,15 +13,16 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.context import current_communicator
 from unipd.errors import InvalidInput
-from unipd.io.columns import (
+from unipd.io.ratings import (
     LARGEST_ID,
+    Ratings,
+    Shard,
     as_names,
     choose_columns,
     has_no_column_name,
     match_column_names,
     warn_of_positions,
 )
-from unipd.io.ratings import Ratings, Shard
 
 _ROWS = "rows of numbers, all of one length"
 
