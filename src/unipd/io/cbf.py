@@ -6,7 +6,7 @@ import gzip
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -340,52 +340,57 @@ class _Reader:
         return index, value
 
     def _assemble(self) -> CbfProblem:
-        """Return the program: row 0 is the objective, then CON and PSDCON, over VAR (and 1), PSDVAR and the slacks."""
+        """Return the program: row 0 is the objective, then CON and PSDCON, over VAR, PSDVAR and the slacks."""
         variables, matrices, rows, required = (self.cones[key] for key in _CONES)
-        scalars, begin = self._size("VAR"), 1 + self._size("CON")
-        triangles = begin + np.cumsum([0, *(size * (size + 1) // 2 for _, size in required)])
+        triangles = 1 + self._size("CON") + np.cumsum([0, *(size * (size + 1) // 2 for _, size in required)])
         count = int(triangles[-1])
         if not 1 < count <= self.limits.constraints:
             raise self._error(f"expected from 1 to {self.limits.constraints} constraints, got {count - 1}")
         kept = [cone for cone in variables if cone[0] != "L="]
-        slacks = [*(cone for cone in rows if cone[0] in ("Q", "QR")), *required]
-        cones = [*kept, *matrices, *slacks]
+        slacks = [cone for cone in rows if cone[0] in ("Q", "QR")]
+        cones = [*kept, *matrices, *slacks, *required]
         starts = np.cumsum([0, *(size for _, size in cones)])
-        require_room(self.name, _ROW_BYTES * (count + scalars + float(starts[-1])))
-
-        row, col, value = self._collect(("OBJACOORD", "ACOORD", "HCOORD", "BCOORD", "DCOORD"), "x", triangles)
-        row, value = np.append(row, 0), np.append(value, self.constant)
-        col = np.append(np.where(col < 0, scalars, col), scalars)
+        require_room(self.name, _ROW_BYTES * (count + self._size("VAR") + float(starts[-1])))
+        names = np.array(["", *_repeat(rows), *[_PSD_CONE] * (count - int(triangles[0]))])
         turn = _turn([("F", 1), *((cone if cone == "QR" else "F", size) for cone, size in rows)], count)
-        vectors = sp.csr_array((value, (row, col)), shape=(count, scalars + 1))
-        vectors = sp.csr_array(turn @ vectors @ _turn(variables, scalars + 1))
-        right, over_scalars = -vectors[:, [-1]].toarray()[:, 0], sp.coo_array(vectors[:, :-1])
-        parts = [(over_scalars.row, over_scalars.col, over_scalars.col, over_scalars.data)]
-        row, matrix, value = self._collect(("OBJFCOORD", "FCOORD"), "X", triangles)
-        low, high = (np.concatenate([self._index(key, kind) for key in ("OBJFCOORD", "FCOORD")]) for kind in "kl")
-        start, order = starts[len(kept) + matrix], int(starts[-1])
-        keys, column = np.unique((start + low) * order + start + high, return_inverse=True)
-        over_matrices = sp.coo_array(turn @ sp.csr_array((value, (row, column)), shape=(count, keys.size)))
-        parts.append((over_matrices.row, *np.divmod(keys[over_matrices.col], order), over_matrices.data))
-        names = np.repeat([cone for cone, _ in [("", 1), *rows]], [size for _, size in [("", 1), *rows]])
-        names = np.append(names, np.full(count - begin, _PSD_CONE))
+        first, right = self._collect_vectors(turn, triangles)
+        parts = [first, self._collect_matrices(turn, starts[len(kept) :])]
         with_slack = np.flatnonzero((names == "Q") | (names == "QR"))
         place = int(starts[len(kept) + len(matrices)]) + np.arange(with_slack.size)
         parts.append((with_slack, place, place, -np.ones(with_slack.size)))
-        for (_, size), row, place in zip(required, triangles, starts[len(cones) - len(required) :], strict=False):
+        for (_, size), row, start in zip(required, triangles, starts[len(cones) - len(required) :], strict=False):
             high, low = np.tril_indices(size)
-            parts.append((row + np.arange(high.size), place + low, place + high, np.where(low == high, -1.0, -0.5)))
+            value = np.where(low == high, -1.0, -0.5)
+            parts.append((row + np.arange(value.size), start + low, start + high, value))
         row, low, high, value = (np.concatenate(column) for column in zip(*parts, strict=True))
-        is_kept = names[1:] != "F"
-        number = np.append(-1, np.cumsum(is_kept) - 1)
-        chosen = (value != 0.0) & (row > 0) & np.append(False, is_kept)[row]
-        is_cost = (value != 0.0) & (row == 0)
-        cost = Entries(row[is_cost], low[is_cost], high[is_cost], value[is_cost])
-        constraints = Entries(number[row[chosen]], low[chosen], high[chosen], value[chosen])
+        entries, is_kept = Entries(row, low, high, value), np.append(False, names[1:] != "F")
+        cost, constraints = entries.select(row == 0), entries.select(is_kept[row])
+        constraints = replace(constraints, constraint=(np.cumsum(is_kept) - 1)[constraints.constraint])
         ends = (("L-", -np.inf), ("L+", np.inf))
-        lower, upper = (np.where(names == cone, end, right)[1:][is_kept] for cone, end in ends)
+        lower, upper = (np.where(names == cone, end, right)[is_kept] for cone, end in ends)
         blocks = tuple((_kind_of(*cone), cone[1]) for cone in cones if cone[1])
         return CbfProblem(blocks, cost, constraints, lower, upper, self.maximise, -float(right[0]))
+
+    def _collect_vectors(self, turn: Any, triangles: IntArray) -> tuple[tuple[Any, Any, Any, Any], Array]:
+        """Return the entries of all rows over VAR, and the right-hand sides."""
+        row, col, value = self._collect(("OBJACOORD", "ACOORD", "HCOORD", "BCOORD", "DCOORD"), "x", triangles)
+        constant, count = self._size("VAR"), int(triangles[-1])
+        row, value = np.append(row, 0), np.append(value, self.constant)
+        col = np.append(np.where(col < 0, constant, col), constant)
+        table = sp.csr_array((value, (row, col)), shape=(count, constant + 1))
+        table = sp.csr_array(turn @ table @ _turn(self.cones["VAR"], constant + 1))
+        over: Any = sp.coo_array(table[:, :-1])
+        return (over.row, over.col, over.col, over.data), -table[:, [-1]].toarray()[:, 0]
+
+    def _collect_matrices(self, turn: Any, starts: IntArray) -> tuple[Any, Any, Any, Any]:
+        """Return the entries of all rows over PSDVAR, whose matrices start there."""
+        keywords = ("OBJFCOORD", "FCOORD")
+        row, matrix, value = self._collect(keywords, "X", np.zeros(0, np.int64))
+        low, high = (np.concatenate([self._index(key, kind) for key in keywords]) for kind in "kl")
+        start, order = starts[matrix], int(starts[-1])
+        keys, column = np.unique((start + low) * order + start + high, return_inverse=True)
+        over: Any = sp.coo_array(turn @ sp.csr_array((value, (row, column)), shape=(turn.shape[0], keys.size)))
+        return (over.row, *np.divmod(keys[over.col], order), over.data)
 
     def _index(self, keyword: str, kind: str) -> IntArray:
         """Return the indices of one kind in a section, -1 where it has none."""
@@ -414,6 +419,11 @@ def _list_tokens(text: bytes, line: int) -> Iterator[tuple[int, list[bytes]]]:
             yield number, tokens
 
 
+def _repeat(cones: Sequence[tuple[str, int]]) -> list[str]:
+    """Return the cone of every entry."""
+    return [cone for cone, size in cones for _ in range(size)]
+
+
 def _turn(cones: Sequence[tuple[str, int]], size: int) -> Any:
     """Return the sparse matrix that maps entries in our cones to those in the cones of the format, and more after them.
 
@@ -421,7 +431,7 @@ def _turn(cones: Sequence[tuple[str, int]], size: int) -> Any:
     turned, which is its own inverse.
     """
     sizes = [size for _, size in cones]
-    names = np.append(np.repeat([cone for cone, _ in cones] or [""], sizes or [0]), np.full(size - sum(sizes), ""))
+    names = np.array([*_repeat(cones), *[""] * (size - sum(sizes))])
     starts = np.cumsum([0, *sizes])[:-1]
     first = starts[[index for index, (cone, _) in enumerate(cones) if cone == "QR"]].astype(np.int64)
     diagonal = np.where(names == "L-", -1.0, 1.0)
