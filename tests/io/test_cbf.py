@@ -235,6 +235,7 @@ def test_ranges_and_matrices_before_vectors_keep_the_optimum(tmp_path):
         (b"BCOORD\n2", b"VAR\n1 1\nF 1\nBCOORD\n2", 45, "VAR was given on line 10 already"),
         (b"BCOORD\n2", b"PSDCON\n1\n2\nBCOORD\n2", 45, "PSDCON follows coordinates"),
         (b"# min", b"min", 1, "expected a keyword, got 'min'"),
+        (MIXED, b"", None, "expected the keyword VER"),
     ],
 )
 def test_errors_name_line_and_word(old, new, line, message):

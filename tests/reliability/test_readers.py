@@ -17,10 +17,48 @@ from unipd import Checkpoint, MatrixCompletion, MaxIterations, load, solve
 from unipd.apps.completion import load_model
 from unipd.apps.tomography import simulate
 from unipd.errors import FileFormatError
-from unipd.io import read_graph, read_pauli_data, read_ratings, read_sdpa, save, write_pauli_data
+from unipd.io import read_cbf, read_graph, read_pauli_data, read_ratings, read_sdpa, save, write_pauli_data
 from unipd.report import load_checkpoint
 from unipd.run.checkpoint import read_checkpoint
 
+CBF = b"""VER
+1
+OBJSENSE
+MAX
+PSDVAR
+1
+2
+VAR
+4 2
+L- 1
+QR 3
+CON
+3 2
+L= 1
+L+ 2
+PSDCON
+1
+2
+OBJFCOORD
+1
+0 1 0 1.5
+FCOORD
+1
+0 0 0 0 1
+ACOORD
+2
+1 2 2.0
+2 0 -1
+BCOORD
+1
+0 -1.0
+HCOORD
+1
+0 3 1 1 1.0
+DCOORD
+1
+0 0 0 1.0
+"""
 SDPA = b'"a comment"\n2 = mDIM\n2 = nBLOCK\n{2, -2}\n1.0, 2.0\n0 1 1 1 1.5\n1 1 1 2 -1.0\n2 2 2 2 3e-1\n'
 EDGES = b"4 3\n1 2 1.0\n2 3 -1\n3 4 2.5\n"
 RATINGS = b"user,item,rating,timestamp\n1,10,4.5,881250949\n2,10,3,881250950\n1,20,1.5,881250951\n"
@@ -72,6 +110,8 @@ def _parquet(folder: Path, users: Any = (1, 2, 1)) -> bytes:
 READERS: dict[str, tuple[str, Callable[[Path], bytes], Callable[[Path], Any]]] = {
     "SDPA": (".dat-s", lambda folder: SDPA, read_sdpa),
     "SDPA, gzip": (".dat-s.gz", lambda folder: gzip.compress(SDPA, mtime=0), read_sdpa),
+    "CBF": (".cbf", lambda folder: CBF, read_cbf),
+    "CBF, gzip": (".cbf.gz", lambda folder: gzip.compress(CBF, mtime=0), read_cbf),
     "graph": (".txt", lambda folder: EDGES, read_graph),
     "graph, gzip": (".txt.gz", lambda folder: gzip.compress(EDGES, mtime=0), read_graph),
     "graph, edge list": (".txt", lambda folder: EDGE_LIST, read_graph),

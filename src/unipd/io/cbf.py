@@ -238,6 +238,8 @@ class _Reader:
         begin = self.content[: found[0].start()] if found else self.content
         for line, tokens in _list_tokens(begin, 1):
             raise self._error(f"expected a keyword, got {quote_token(tokens[0])}", line)
+        if not found:
+            raise self._error("expected the keyword VER")
         line, place = 1, 0
         ends = [match.start() for match in found[1:]] + [len(self.content)]
         for match, end in zip(found, ends, strict=True):
