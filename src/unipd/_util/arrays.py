@@ -75,6 +75,16 @@ def _inner_single(one: Array, other: Array) -> float:
     return total
 
 
+def hermitian_part(matrix: Array) -> Array:
+    """Return (M + M^*) / 2.
+
+    >>> hermitian_part(np.array([[0.0, 2.0], [0.0, 1.0]]))
+    array([[0., 1.],
+           [1., 1.]])
+    """
+    return 0.5 * (matrix + matrix.conj().T)
+
+
 def norm(vector: Array) -> float:
     """Return the Euclidean norm of an array of any shape, summed in double precision."""
     return math.sqrt(inner(vector, vector))

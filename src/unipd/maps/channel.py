@@ -14,6 +14,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.arrays import hermitian_part
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map
 
@@ -133,7 +134,7 @@ class ChannelMeasurements(Map):
         self._check_atom(atom)
         choi = np.asarray(atoms.dense(atom), np.complex128)
         if not (isinstance(atom, atoms.LowRank) and atom.hermitian):
-            choi = _hermitian_part(choi)
+            choi = hermitian_part(choi)
         table = pack_channel(choi, self.inputs)
         return self.select(self.states @ table @ self.effects.T)
 
@@ -195,7 +196,7 @@ class PartialTrace(Map):
         else:
             blocks = np.asarray(atoms.dense(atom)).reshape(self.inputs, self.outputs, self.inputs, self.outputs)
             reduced = np.trace(blocks, axis1=1, axis2=3)
-        return pack(_hermitian_part(reduced.astype(np.complex128, copy=False)))
+        return pack(hermitian_part(reduced.astype(np.complex128, copy=False)))
 
     def adjoint(self, dual: Array) -> Array:
         """Return Y (x) I."""
@@ -204,10 +205,6 @@ class PartialTrace(Map):
     def row_norms(self) -> FloatArray:
         """Return sqrt(d_out) for every row."""
         return np.full(self.codomain, math.sqrt(self.outputs))
-
-
-def _hermitian_part(matrix: Array) -> Array:
-    return 0.5 * (matrix + matrix.conj().T)
 
 
 def _hermitian_stack(name: str, value: Any) -> Array:

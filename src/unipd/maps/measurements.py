@@ -14,11 +14,12 @@ import scipy
 from unipd import atoms
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.arrays import hermitian_part
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating_dtype, real_dtype
 from unipd.maps.sampling import SampledMatrix, Sampling
-from unipd.spectral.operators import LazyMatrix
+from unipd.spectral.operators import HermitianMatrix, LazyMatrix
 
 
 class RankOneMeasurements(Map):
@@ -315,10 +316,8 @@ class CodedDiffraction(Map):
         return _Diffracted(self.codes, np.asarray(dual).reshape(self.codes.shape))
 
 
-class _Diffracted(LazyMatrix):
+class _Diffracted(HermitianMatrix):
     """The adjoint of coded diffraction: two FFTs per mask and column."""
-
-    hermitian = True
 
     def __init__(self, codes: Array, weights: Array) -> None:
         super().__init__((codes.shape[1], codes.shape[1]), np.complex128)
@@ -329,10 +328,8 @@ class _Diffracted(LazyMatrix):
         back = np.fft.ifft(self._weights[:, :, None] * waves, axis=1, norm="ortho")
         return np.sum(self._codes.conj()[:, :, None] * back, axis=0)
 
-    rmatmat = matmat
-
 
 def _factors(matrix: Array) -> LowRank:
     """Return a Hermitian matrix as factors."""
-    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.conj().T))
+    values, vectors = np.linalg.eigh(hermitian_part(matrix))
     return LowRank(vectors, vectors, values)

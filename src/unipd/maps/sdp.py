@@ -22,7 +22,7 @@ from unipd._util.lazy import compile_lazily
 from unipd.atoms import LowRank, dense
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map
-from unipd.spectral.operators import LazyMatrix
+from unipd.spectral.operators import HermitianMatrix
 from unipd.spectral.symmetric import SymmetricOperator
 
 _RANK_ONE_ULPS = 8.0
@@ -532,10 +532,8 @@ class Reflection:
         return LowRank(left, left, atom.weights)
 
 
-class ReducedOperator(LazyMatrix):
+class ReducedOperator(HermitianMatrix):
     """Q^T S Q for a symmetric S, formed on request only."""
-
-    hermitian = True
 
     def __init__(self, middle: SymmetricOperator, reflection: Reflection) -> None:
         order = middle.shape[0] - 1
@@ -545,10 +543,6 @@ class ReducedOperator(LazyMatrix):
     def matmat(self, block: Array) -> Array:
         """Return Q^T S Q B."""
         return self.reflection.adjoint_times(self.middle.matmat(self.reflection.times(block)))
-
-    def rmatmat(self, block: Array) -> Array:
-        """Return the same."""
-        return self.matmat(block)
 
     def __sub__(self, other: ReducedOperator) -> ReducedOperator:
         return ReducedOperator(self.middle - other.middle, self.reflection)

@@ -52,6 +52,7 @@ import scipy
 
 from unipd._typing import Array
 from unipd._util import arrays, validate
+from unipd._util.arrays import hermitian_part
 from unipd.errors import InvalidInput, OracleError
 from unipd.spectral.krylov import divide_by_length, gaussian, length_of
 from unipd.spectral.operators import (
@@ -787,8 +788,7 @@ def _project(products: Products | Gram, vectors: Array) -> tuple[Array, Array]:
     wide = np.result_type(products.dtype, np.float64)
     images = products.forward(vectors).astype(wide)
     basis = vectors.astype(wide)
-    inside = basis.conj().T @ images
-    inside = 0.5 * (inside + inside.conj().T)
+    inside = hermitian_part(basis.conj().T @ images)
     return inside, np.linalg.qr(images - basis @ inside)[1]
 
 

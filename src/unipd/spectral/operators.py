@@ -230,6 +230,16 @@ class LazyMatrix(OperatorDefaults, ABC):
         return self.matmat(np.eye(self.shape[1], dtype=self.dtype))
 
 
+class HermitianMatrix(LazyMatrix):
+    """A matrix M = M^* through M X."""
+
+    hermitian = True
+
+    def rmatmat(self, block: Array, /) -> Array:
+        """Return M^* X, which is M X."""
+        return self.matmat(block)
+
+
 _ACCEPTED = "a matrix, a SciPy sparse matrix, or an operator with shape, dtype and matvec"
 
 
@@ -466,7 +476,7 @@ def _matrix_norm_bound(matrix: Any) -> float:
     return times_power(min(norm, mixed) * (1.0 + (4.0 + sum(matrix.shape)) * eps), exponent)
 
 
-class HermitianPart(LazyMatrix):
+class HermitianPart(HermitianMatrix):
     """(M + M^*) / 2 of a square operator, never formed: <M, X> is the same for every Hermitian X.
 
     Examples
@@ -475,8 +485,6 @@ class HermitianPart(LazyMatrix):
     array([0., 1.])
     """
 
-    hermitian = True
-
     def __init__(self, operator: Any) -> None:
         super().__init__(operator.shape, operator.dtype)
         self.operator = operator
@@ -484,10 +492,6 @@ class HermitianPart(LazyMatrix):
     def matmat(self, block: Array) -> Array:
         """Return (M X + M^* X) / 2."""
         return 0.5 * hermitian_twice(self.operator, block)
-
-    def rmatmat(self, block: Array) -> Array:
-        """Return the same."""
-        return self.matmat(block)
 
     def frobenius(self) -> float:
         """Return an upper bound on the Frobenius norm, that of M (inf when none is known)."""

@@ -24,6 +24,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.arrays import hermitian_part
 from unipd._util.lazy import import_extra
 from unipd._util.printing import ReprMixin
 from unipd.errors import InvalidInput
@@ -120,7 +121,7 @@ class QuantumChannel(ReprMixin):
         if matrix.shape[1] != size or size % self.inputs or self.inputs < 2:
             raise InvalidInput("choi", "a matrix of size d_in d_out with d_in >= 2", f"shape {matrix.shape}")
         self.outputs = size // self.inputs
-        self.choi: Array = 0.5 * (matrix + matrix.conj().T)
+        self.choi: Array = hermitian_part(matrix)
         least = float(np.linalg.eigvalsh(self.choi)[0])
         most = float(np.linalg.eigvalsh(self.input_effect)[-1])
         if np.abs(matrix - self.choi).max() > VALID or least < -VALID * self.inputs:

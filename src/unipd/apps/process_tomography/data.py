@@ -13,7 +13,7 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
 from unipd.apps.process_tomography.channel import as_channel, kron_all, pauli_matrix
-from unipd.apps.tomography.counts import as_confusion, as_counts
+from unipd.apps.tomography.counts import as_confusion, as_counts, counts_by_setting
 from unipd.apps.tomography.measurements import real_values
 from unipd.apps.tomography.simulation import all_bases
 from unipd.apps.tomography.state import as_state
@@ -310,8 +310,7 @@ def ancilla_data(counts: Any, state: Any = None, readout: Any = None) -> Process
     >>> ancilla_data({"ZZ": {"00": 51, "11": 49}}).values
     array([51.,  0.,  0., 49.])
     """
-    if not isinstance(counts, Mapping) or not counts:
-        raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", validate.describe_type(counts))
+    counts = counts_by_setting(counts)
     table, shots = _histogram([(str(basis), basis, outcomes) for basis, outcomes in counts.items()])
     qubits, half = len(next(iter(counts))), len(next(iter(counts))) // 2
     size = 1 << half

@@ -21,7 +21,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.arrays import precision
+from unipd._util.arrays import hermitian_part, precision
 from unipd._util.context import is_stop_requested, notify
 from unipd._util.printing import ReprMixin
 from unipd.apps.process_tomography.channel import QuantumChannel, as_channel
@@ -92,7 +92,7 @@ class KrausFactors(SpectralFactors):
     def multipliers(self, slope: Array, unit: Array) -> Array:
         """Return Y = -Re tr_out(S J), packed, from 2 S W and W."""
         products = 0.5 * slope.reshape(self.inputs, -1) @ unit.reshape(self.inputs, -1).conj().T
-        return -pack(0.5 * (products + products.conj().T))
+        return -pack(hermitian_part(products))
 
 
 @dataclass(frozen=True)

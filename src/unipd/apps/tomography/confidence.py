@@ -28,6 +28,7 @@ from scipy.special import chdtri
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.arrays import hermitian_part
 from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.counts import BasisCounts
 from unipd.apps.tomography.fit import WIDE_QUBITS, fit_counts, fit_data, largest_step
@@ -220,7 +221,7 @@ def as_observable(observable: Any, qubits: int) -> DenseOperator:
         matrix = validate.finite_array("observable", observable).astype(np.complex128)
         if not np.allclose(matrix, matrix.conj().T, atol=1e-9 * max(1.0, float(np.abs(matrix).max()))):
             raise InvalidInput("observable", "a Hermitian matrix", "one that is not")
-        return DenseOperator(0.5 * (matrix + matrix.conj().T))
+        return DenseOperator(hermitian_part(matrix))
     strings, coefficients = as_pauli_sum(observable, qubits)
     if np.any(np.imag(coefficients)):
         raise InvalidInput("observable", "real coefficients", "complex ones")

@@ -177,11 +177,7 @@ def as_counts(counts: Any, povm: Any = None) -> list[BasisCounts]:
     """
     if isinstance(counts, list) and counts and all(isinstance(part, BasisCounts) for part in counts):
         return counts
-    if type(counts).__name__ in ("Result", "PrimitiveResult"):
-        counts = _read_qiskit(counts)
-    if not isinstance(counts, Mapping) or not counts:
-        got = "an empty one" if isinstance(counts, Mapping) else type(counts).__name__
-        raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", got)
+    counts = counts_by_setting(counts)
     if povm is not None:
         return _povm_counts(counts, povm)
     qubits = len(str(next(iter(counts))))
@@ -203,6 +199,16 @@ def _read_qiskit(result: Any) -> Mapping[str, Any]:
     except FileFormatError as error:
         expected = "the basis of every circuit in its metadata (circuit.metadata = {'basis': 'XZ'})"
         raise InvalidInput("counts", expected, "a result without") from error
+
+
+def counts_by_setting(counts: Any) -> Mapping[Any, Any]:
+    """Return counts as a mapping: they are one, or the results of Qiskit's circuits."""
+    if type(counts).__name__ in ("Result", "PrimitiveResult"):
+        counts = _read_qiskit(counts)
+    if not isinstance(counts, Mapping) or not counts:
+        got = "an empty one" if isinstance(counts, Mapping) else type(counts).__name__
+        raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", got)
+    return counts
 
 
 def read_outcomes(name: str, qubits: int, outcomes: Any) -> tuple[Mapping[Any, Any], float]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.arrays import inner, norm
+from unipd._util.arrays import hermitian_part, inner, norm
 from unipd.atoms import apply
 from unipd.dual import DualPoint, evaluate, oracle_errors
 from unipd.errors import InvalidInput
@@ -158,7 +158,7 @@ def call_dense_oracle(problem: Problem, dual: Array, point: DualPoint) -> DualPo
     with oracle_errors:
         slope: Any = problem.map.adjoint(-dual)
         matrix = apply(slope, np.eye(problem.map.domain[0], dtype=slope.dtype))
-    return evaluate(problem, dual, direction=0.5 * (matrix + matrix.conj().T), tolerance=0.0)
+    return evaluate(problem, dual, direction=hermitian_part(matrix), tolerance=0.0)
 
 
 def drop_vanished_columns(state: FactoredState) -> FactoredState:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.arrays import hermitian_part
 from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.counts import BasisCounts, Histogram
 from unipd.apps.tomography.measurements import count_strings, parameter_count, standard_errors
@@ -97,9 +98,7 @@ def choose_objective(objective: str, data: PauliData) -> str:
     if objective in BY_OUTCOME:
         expected = f"counts by basis for {objective} (in Python: fit_counts)"
         raise InvalidInput("objective", expected, "expectation values")
-    if objective not in OBJECTIVES:
-        raise InvalidInput("objective", f"one of auto, {', '.join(OBJECTIVES)}", repr(objective))
-    return objective
+    return validate.choice("objective", objective, ("auto", *OBJECTIVES))
 
 
 def choose_count_objective(objective: str, counts: list[BasisCounts], *, limited: bool) -> str:
@@ -118,8 +117,7 @@ def choose_count_objective(objective: str, counts: list[BasisCounts], *, limited
     if objective in BY_OUTCOME and (limited or not has_few_outcomes(counts)):
         expected = f"no limits and at most {MOST_OUTCOMES} outcomes for {' and '.join(BY_OUTCOME)}"
         raise InvalidInput("objective", expected, f"{len(counts)} bases of {counts[0].qubits} qubits")
-    if objective not in (*BY_OUTCOME, *OBJECTIVES):
-        raise InvalidInput("objective", f"one of auto, {', '.join((*BY_OUTCOME, *OBJECTIVES))}", repr(objective))
+    validate.choice("objective", objective, ("auto", *BY_OUTCOME, *OBJECTIVES))
     if objective == "likelihood" and is_quasi:
         raise InvalidInput("objective", '"gaussian" for quasi-counts (negative or fractional)', '"likelihood"')
     return objective
@@ -332,7 +330,7 @@ def invert_expectations(data: PauliData, strings: PauliMap) -> FloatArray:
     is_identity = (data.x == 0) & (data.z == 0)
     weights = np.where(is_identity, 0.0, data.expectations) / size
     matrix = apply(strings.adjoint(weights), np.eye(size, dtype=strings.operator_dtype)) + np.eye(size) / size
-    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.conj().T))
+    values, vectors = np.linalg.eigh(hermitian_part(matrix))
     shares = (1.0 - START_NOISE) * project_simplex(values, 1.0) + START_NOISE / size
     return vectors * np.sqrt(shares)
 

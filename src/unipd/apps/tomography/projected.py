@@ -27,7 +27,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.arrays import inner, norm
+from unipd._util.arrays import hermitian_part, inner, norm
 from unipd._util.context import notify
 from unipd.atoms import LowRank, apply
 from unipd.dual import DualValue, evaluate, oracle_errors
@@ -100,7 +100,7 @@ class Projection:
     def _small_matrices(self) -> tuple[Array, Array]:
         """Q^* Y Q and Q^* H Q."""
         adjoint = self.basis.conj().T
-        return _hermitian(adjoint @ self._origin_products), _hermitian(adjoint @ self.products)
+        return hermitian_part(adjoint @ self._origin_products), hermitian_part(adjoint @ self.products)
 
     @property
     def top(self) -> float:
@@ -154,10 +154,6 @@ def compress_points(*points: LowRank) -> list[Array]:
     triangle: Any = np.linalg.qr(np.concatenate([point.left for point in points], axis=1), mode="r")
     parts = np.split(triangle, np.cumsum([point.rank for point in points])[:-1], axis=1)
     return [(part * point.weights) @ part.conj().T for part, point in zip(parts, points, strict=True)]
-
-
-def _hermitian(matrix: Array) -> Array:
-    return 0.5 * (matrix + matrix.conj().T)
 
 
 @dataclass(frozen=True)

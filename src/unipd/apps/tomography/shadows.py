@@ -29,7 +29,7 @@ from scipy.special import chdtrc, stdtrit
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
-from unipd.apps.tomography.counts import read_outcomes
+from unipd.apps.tomography.counts import counts_by_setting, read_outcomes
 from unipd.apps.tomography.measurements import MeasurementWarning, expand_label, read_masks
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import bit_count
@@ -150,9 +150,7 @@ class Shadow:
         >>> Shadow.from_counts({"XZ": {"00": 3, "11": 1}}).size
         4
         """
-        if not isinstance(counts, Mapping) or not counts:
-            got = "an empty one" if isinstance(counts, Mapping) else type(counts).__name__
-            raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", got)
+        counts = counts_by_setting(counts)
         rows: list[tuple[str, str, int]] = []
         numbers: list[int] = []
         for draw, (basis, content) in enumerate(counts.items()):

@@ -9,6 +9,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.arrays import hermitian_part
 from unipd._util.lazy import import_extra
 from unipd.apps.tomography.measurements import as_pauli_sum, as_paulis, pauli_map
 from unipd.atoms import LowRank
@@ -263,7 +264,7 @@ def as_state(value: Any) -> QuantumState:
         return QuantumState(array)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise InvalidInput("state", "a vector or a square matrix", f"shape {array.shape}")
-    spectrum, vectors = np.linalg.eigh(0.5 * (array + array.conj().T))
+    spectrum, vectors = np.linalg.eigh(hermitian_part(array))
     if spectrum[0] < -1e-6 * max(1.0, abs(spectrum[-1])) or abs(spectrum.sum() - 1.0) > 1e-6:
         raise InvalidInput("state", "a density matrix (psd, trace one)", f"trace {spectrum.sum():g}")
     return QuantumState(vectors[:, ::-1], np.maximum(spectrum[::-1], 0.0))

@@ -34,13 +34,13 @@ from unipd.maps.pauli.layout import (
     interleave,
     make_workspace,
 )
-from unipd.spectral.operators import LazyMatrix
+from unipd.spectral.operators import HermitianMatrix
 
 SERIAL_WORK = 1 << 20
 """Pairs of groups times entries below which one thread is faster than several."""
 
 
-class HermitianOperator(LazyMatrix):
+class HermitianOperator(HermitianMatrix):
     """A Hermitian matrix known by its products; SciPy's ``aslinearoperator`` takes it.
 
     Parameters
@@ -62,8 +62,6 @@ class HermitianOperator(LazyMatrix):
            [0., 1.]])
     """
 
-    hermitian = True
-
     def __init__(self, size: int, dtype: Any) -> None:
         super().__init__((size, size), dtype)
 
@@ -82,10 +80,6 @@ class HermitianOperator(LazyMatrix):
     def matmat(self, x: Array, /) -> Array:
         """Return M X, column by column."""
         return np.array([self.matvec(column) for column in np.asarray(x).T], self.dtype).reshape(np.shape(x)[::-1]).T
-
-    def rmatmat(self, x: Array, /) -> Array:
-        """Return M^* X, which is M X."""
-        return self.matmat(x)
 
     def __matmul__(self, x: Array) -> Array:
         return self.matvec(x) if np.ndim(x) == 1 else self.matmat(x)

@@ -16,6 +16,7 @@ import scipy
 from unipd import atoms
 from unipd._typing import Array, Shape
 from unipd._util import validate
+from unipd._util.arrays import hermitian_part
 from unipd._util.printing import ReprMixin
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
@@ -72,7 +73,7 @@ def eigenvalues(x: Any, size: int, tolerance: float) -> Array | None:
         return None
     if np.abs(core - core.conj().T).max() > tolerance * max(1.0, float(np.abs(core).max())):
         return None
-    values = np.linalg.eigvalsh(0.5 * (core + core.conj().T))
+    values = np.linalg.eigvalsh(hermitian_part(core))
     return np.sort(np.append(values, 0.0)).astype(values.dtype) if factored else values
 
 
@@ -252,7 +253,7 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
         if not self.hermitian:
             return y
         if is_explicit(y):
-            return 0.5 * (y + y.conj().T)
+            return hermitian_part(y)
         return y if is_hermitian(y) else HermitianPart(y)
 
 
