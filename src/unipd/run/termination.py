@@ -37,7 +37,7 @@ from unipd.run.stopping import Accuracy, MaxIterations, Stall, StoppingRule
 from unipd.spectral import RESIDUAL, RIGOROUS, STATED, Certification
 from unipd.status import Status
 
-Callback = Callable[[IterationInfo], "bool | None"]
+Callback = Callable[[IterationInfo], "bool | Status | None"]
 DEFAULT_ITERATIONS = 10_000
 """Iteration limit of runs without a stopping rule."""
 STALL = Stall(window=1000, factor=0.9999)
@@ -87,7 +87,7 @@ class Termination:
     stop
         The caller's limits; default: 10,000 iterations.
     callback
-        Called after every iteration; returning True stops.
+        Called after every iteration; returning True stops, as does a stopping rule's status.
     atol
         The absolute tolerance, in the user's units; see :class:`~unipd.run.stopping.Accuracy`.
     """
@@ -134,7 +134,7 @@ class Termination:
             return Status.SOLVED, verified
         status = self.stop(info) or state.failure or (Status.MEMORY_LIMIT if is_over_limit() else None)
         if status is None and wants_stop:
-            status = Status.STOPPED
+            status = wants_stop if isinstance(wants_stop, Status) else Status.STOPPED
         if status is None and state.iteration % STALL.window == 0:  # it compares whole windows
             status = STALL(info)
         if status is not None and (status is Status.SOLVED or status is True):

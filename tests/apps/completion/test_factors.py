@@ -6,7 +6,6 @@ import pytest
 from unipd.apps.completion import (
     CompletionProblem,
     ModelSettings,
-    WarmStart,
     ball_formulation,
     factored_norm_method,
     norm_problem,
@@ -42,7 +41,7 @@ def factor_of(completion, factors, rank=4, seed=1):
 
 
 def test_objective_is_the_naive_one(completion):
-    problem, factors = completion.problem(7.0), completion.factors(7.0, 4)
+    problem, factors = completion.problem(7.0), completion.factors(7.0, 1.0)
     point = factors.point(factor_of(completion, factors))
     matrix, users, items = point.parts
     found = problem.sharp.objective(point) + problem.loss.value(problem.map.image(point) - problem.b)
@@ -51,7 +50,7 @@ def test_objective_is_the_naive_one(completion):
 
 
 def test_effective_factors(completion):
-    factors = completion.factors(7.0, 4)
+    factors = completion.factors(7.0, 1.0)
     point = factors.point(factor_of(completion, factors))
     left, right = completion.effective(point)
     expected = dense_side(completion.left) @ point.parts[0].dense() @ dense_side(completion.right).T
@@ -59,7 +58,7 @@ def test_effective_factors(completion):
 
 
 def test_gradient_by_finite_differences(completion):
-    problem, factors = completion.problem(7.0), completion.factors(7.0, 4)
+    problem, factors = completion.problem(7.0), completion.factors(7.0, 1.0)
     model = AugmentedLagrangian(problem, factors, np.zeros(problem.dual_shape), 0.0)
     factor = factor_of(completion, factors)
     here = model.evaluate(factor)
@@ -69,7 +68,7 @@ def test_gradient_by_finite_differences(completion):
 
 
 def test_preconditioner_is_symmetric_positive_and_tangent(completion):
-    factors = completion.factors(7.0, 3)
+    factors = completion.factors(7.0, 1.0)
     factor = factor_of(completion, factors, rank=3)
     solve = factors.preconditioner(factor)
     rng = np.random.default_rng(3)
@@ -83,14 +82,14 @@ def test_preconditioner_is_symmetric_positive_and_tangent(completion):
 
 
 def test_a_start_keeps_the_point(completion):
-    factors = completion.factors(7.0, 3)
+    factors = completion.factors(7.0, 1.0)
     point = factors.point(factor_of(completion, factors, rank=3))
-    again = completion.factors(9.0, 3, WarmStart(point, 1.0))
-    found = again.point(again.start(point, 3, 0))
+    again = completion.factors(9.0, 1.0)
+    found = again.point(completion.factor_of(point, 9.0, 3))
     np.testing.assert_allclose(found.parts[0].dense(), point.parts[0].dense(), atol=1e-9)
     np.testing.assert_array_equal(found.parts[1], point.parts[1])
-    smaller = completion.factors(3.5, 3, WarmStart(point, 1.0))
-    shrunk = smaller.point(smaller.start(point, 3, 0)).parts[0].dense()
+    smaller = completion.factors(3.5, 1.0)
+    shrunk = smaller.point(completion.factor_of(point, 3.5, 3)).parts[0].dense()
     size = np.linalg.svd(shrunk, compute_uv=False).sum()
     assert size <= 3.5 * (1 + 1e-9)
     direction = point.parts[0].dense()
@@ -98,10 +97,9 @@ def test_a_start_keeps_the_point(completion):
 
 
 def test_a_start_is_widened(completion):
-    factors = completion.factors(7.0, 2)
+    factors = completion.factors(7.0, 1.0)
     point = factors.point(factor_of(completion, factors, rank=2))
-    wide = completion.factors(7.0, 5, WarmStart(point, 1.0))
-    found = wide.point(wide.start(point, 5, 0))
+    found = factors.point(completion.factor_of(point, 7.0, 5))
     assert found.parts[0].rank == 5
     assert np.linalg.norm(found.parts[0].dense() - point.parts[0].dense()) < 0.1 * np.linalg.norm(
         point.parts[0].dense()

@@ -1,7 +1,5 @@
 """The completion model and formulation (b) against an interior-point solver."""
 
-from dataclasses import replace
-
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ from unipd.apps.completion import (
     ball_formulation,
     factored_norm_method,
     fit_biases,
-    merge_results,
     norm_problem,
     solve_completion,
 )
@@ -142,15 +139,6 @@ def test_widened_factors_keep_what_is_in_use():
     assert factors.widen_factor(factor, 100, 0).shape[1] == min(SHAPE)
     full = rng.standard_normal((sum(SHAPE), min(SHAPE)))
     np.testing.assert_allclose(factors.point(factors.widen_factor(full, 100, 0)).dense(), factors.point(full).dense())
-
-
-def test_a_solved_run_keeps_its_certified_bound():
-    design = CompletionProblem(*small(count=40, shape=(12, 9)), (12, 9), SETTINGS["plain"])
-    solved = solve_completion(design, 6.0, SolverOptions(accuracy=1e-6, rank=4))
-    higher = replace(solved, status=unipd.Status.STOPPED, dual_bound=solved.objective, bound_kind="residual")
-    merged = merge_results(higher, solved)
-    assert (merged.dual_bound, merged.bound_kind, merged.gap) == (solved.dual_bound, solved.bound_kind, solved.gap)
-    assert merge_results(replace(higher, bound_kind="rigorous"), solved).dual_bound == solved.objective
 
 
 def test_very_many_ratings_are_fitted_in_single_precision(monkeypatch):

@@ -30,5 +30,4 @@ from unipd.apps.completion.solver import Deadline
 from unipd.apps.completion.solver import MOST_TRIALS
 from unipd.apps.completion.solver import factored_norm_method
 from unipd.apps.completion.solver import least_of_parabola
-from unipd.apps.completion.solver import merge_results
 from unipd.apps.completion.solver import predict_at

@@ -6,7 +6,6 @@ import inspect
 import os
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,6 +58,7 @@ from unipd.methods import auto
 from unipd.problem import Problem
 from unipd.run import Result, downgrade
 from unipd.run.result import reduce_result
+from unipd.run.termination import Callback
 from unipd.status import Status
 
 SEARCH_SHARE = 0.75
@@ -100,7 +100,7 @@ class CompletionModel(Recommender):
         validation_fraction: float = 0.1,
         random_state: Any = 0,
         max_seconds: float | None = None,
-        callback: Callable[[Any], bool | None] | None = None,
+        callback: Callback | None = None,
         verbose: bool = False,
     ) -> None:
         self.radius = radius

@@ -6,7 +6,7 @@ import contextlib
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -65,12 +65,6 @@ class CompletionFactors(SpectralFactors):
     right: SideCurvature
     floor: float
     """Estimate of the multiplier of the radius, times ``FLOOR``."""
-    warm: Array | None = None
-    """The factor to start from."""
-
-    def start(self, atom: LowRank, columns: int, seed: int) -> Array:
-        """Return the factor to start from, or one made from the atom."""
-        return super().start(atom, columns, seed) if self.warm is None else self.warm
 
     def preconditioner(self, factor: Array) -> Step:
         """Return the inverse of the curvature plus the floor, on the tangent space at R."""
@@ -108,12 +102,6 @@ class BiasFactors(QuadraticFactors):
     """A vector of biases with its ridge; the curvature of the loss along a bias is its number of ratings."""
 
     counts: FloatArray
-    warm: Array | None = None
-    """The biases to start from."""
-
-    def start(self, atom: Any, columns: int, seed: int) -> Array:
-        """Return the biases to start from, zero by default."""
-        return super().start(atom, columns, seed) if self.warm is None else self.warm
 
     def preconditioner(self, factor: Array) -> Step:
         """Return the inverse of the diagonal curvature."""
@@ -217,6 +205,11 @@ class CompletionProblem:
         return cls(data.rows, data.columns, data.values, data.shape, settings)
 
     @property
+    def checkpoint_identity(self) -> ModelSettings:
+        """What a checkpoint compares besides the problem: the ratings here are those of one rank."""
+        return self.settings
+
+    @property
     def inner_shape(self) -> tuple[int, int]:
         """Shape of Z."""
         return self.left.shape[1], self.right.shape[1]
@@ -237,31 +230,42 @@ class CompletionProblem:
         blocks = [ball, *(L2NormSquared(counts.size, 0.5 * ridge) for counts, ridge in self._ridges())]
         return Problem(Product(blocks), BlockMap([self.sampled, *self.incidences]), self.target, loss)
 
-    def factors(self, radius: float, rank: int, start: WarmStart | None = None) -> Factors:
+    def factors(self, radius: float, multiplier: float) -> Factors:
         """Return the factored form for :class:`unipd.Factored`.
 
         Parameters
         ----------
         radius
             The bound on the nuclear norm.
-        rank
-            The columns of the factors.
-        start
-            The solution at another radius, from which to start.
+        multiplier
+            An estimate of its multiplier.
         """
-        multiplier = self.initial_multiplier(radius) if start is None else start.multiplier
-        left, right = self.curvatures
-        floor, dtype = FLOOR * multiplier, self.settings.dtype
-        spectral = CompletionFactors(*self.inner_shape, radius, True, left=left, right=right, floor=floor)
-        parts: list[Any] = [None, None, None] if start is None else [*split_blocks(start.point)]
-        if start is not None:
-            spectral = replace(spectral, warm=spectral.factor_of(parts[0], rank).astype(dtype, copy=False))
-            parts[1:] = [np.asarray(biases, dtype) for biases in parts[1:]]
+        spectral = self._spectral_factors(radius, multiplier)
         if not self.settings.biases:
             return spectral
-        pairs = zip(self._ridges(), parts[1:], strict=True)
-        biases = [BiasFactors((counts.size,), 0.5 * ridge, counts, warm) for (counts, ridge), warm in pairs]
+        biases = (BiasFactors((counts.size,), 0.5 * ridge, counts) for counts, ridge in self._ridges())
         return ProductFactors((spectral, *biases))
+
+    def factor_of(self, point: Any, radius: float, columns: int) -> Array:
+        """Return a factor of a point in this form, with small random columns up to the requested number.
+
+        Parameters
+        ----------
+        point
+            The point, with its biases.
+        radius
+            The bound on the nuclear norm, into which the matrix is shrunk if needed.
+        columns
+            Number of columns.
+        """
+        matrix, *biases = split_blocks(point)
+        factor = self._spectral_factors(radius, 1.0).factor_of(matrix, columns)
+        packed = np.concatenate([factor.reshape(-1), *biases]) if biases else factor
+        return packed.astype(self.settings.dtype, copy=False)
+
+    def _spectral_factors(self, radius: float, multiplier: float) -> CompletionFactors:
+        left, right = self.curvatures
+        return CompletionFactors(*self.inner_shape, radius, True, left=left, right=right, floor=FLOOR * multiplier)
 
     def multiplier(self, point: Any, dual: Array, radius: float) -> float:
         """Return mu = -<A^* lam, Z> / radius, the multiplier of ||Z||_* <= radius at a stationary point.

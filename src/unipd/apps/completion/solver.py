@@ -35,11 +35,14 @@ from unipd.apps.completion.problem import (
 )
 from unipd.apps.completion.ratings import Index, IndexedRatings
 from unipd.atoms import Blocks, LowRank
-from unipd.methods.factored.factored import Factored, first_scales
+from unipd.methods.factored.augmented_lagrangian import FactoredState, target
+from unipd.methods.factored.factored import Factored, first_scales, with_factor
 from unipd.problem import Problem
+from unipd.protocols import Tracker
 from unipd.run import History, MaxIterations, MaxSeconds, Result, solve
 from unipd.run.history import COLUMNS
-from unipd.spectral import RESIDUAL, RIGOROUS
+from unipd.run.termination import Callback
+from unipd.spectral import RIGOROUS
 from unipd.status import Status
 
 EXPLAINED = 0.25
@@ -58,6 +61,7 @@ FILLED = 0.99
 PATH_ACCURACY = 3e-2
 """Relative accuracy of the fits along the path: enough to know prediction errors to a few 1e-4."""
 PATH_ITERATIONS = 2
+"""Iterations of such a fit; the first one, without a warm start, has one more."""
 FEWEST = 20
 """With fewer ratings nothing is held out and the initial radius is used."""
 ENOUGH, MOST_SETS = 1000, 5
@@ -65,8 +69,6 @@ ENOUGH, MOST_SETS = 1000, 5
 NO_WORK: dict[str, float] = {"iterations": 0, "oracle_calls": 0, "matvecs": 0, "seconds": 0.0}
 """The work of no runs; names are those of :meth:`unipd.run.Result.summary`."""
 
-_ADDED = ("iteration", "seconds", "cpu_seconds", "oracle_calls", "trials", "matvecs")
-"""Columns of a history that add up over stages."""
 FIRST_RANK = 64
 """Initial number of columns."""
 INNER_STEPS = 20
@@ -80,7 +82,7 @@ WIDENING = 1.5
 """Factor by which the number of columns then grows."""
 MOST_ITERATIONS = 200
 LONG_VECTOR = 1 << 22
-"""Bytes of a vector of the ratings from which freed memory is returned before every stage."""
+"""Bytes of a vector of the ratings from which freed memory is returned to the system before a run."""
 
 MORE_COLUMNS = "Without a radius, a larger residual, a lower accuracy or more initial columns (rank) may help."
 
@@ -98,7 +100,7 @@ class SolverOptions:
     widen
         Whether the number of columns may grow.
     iterations
-        Iteration limit, or None; over a ball, per stage between two widenings.
+        Iteration limit, or None.
     seconds
         Time limit.
     callback
@@ -121,27 +123,23 @@ class SolverOptions:
     widen: bool = True
     iterations: int | None = MOST_ITERATIONS
     seconds: float | None = None
-    callback: Callable[[Any], bool | None] | None = None
+    callback: Callback | None = None
     verbose: bool = False
 
-    def solve(self, problem: Problem, method: Any, elapsed: float = 0.0, **options: Any) -> Result:
-        """Solve a problem within the limits, ``elapsed`` seconds after the start.
+    def solve(self, problem: Problem, method: Any, **options: Any) -> Result:
+        """Solve a problem within the limits.
 
         Parameters
         ----------
-        problem, method
+        problem, method, options
             As in :func:`unipd.solve`.
-        elapsed
-            Seconds of the time limit that are spent.
-        options
-            Further options of :func:`unipd.solve`.
         """
         limits: list[Any] = [] if self.iterations is None else [MaxIterations(self.iterations)]
         if self.seconds is not None:
-            limits.append(MaxSeconds(max(self.seconds - elapsed, 0.0)))
+            limits.append(MaxSeconds(self.seconds))
         stop = reduce(or_, limits) if limits else None
         common: dict[str, Any] = {"accuracy": self.accuracy, "callback": self.callback, "verbose": self.verbose}
-        return solve(problem, method, stop=stop, **{**common, **options})
+        return solve(problem, method, stop=stop, **common, **options)
 
 
 @dataclass(frozen=True)
@@ -167,9 +165,8 @@ def solve_completion(
 ) -> Result:
     """Return the result of the factored method on ``completion.problem(radius)``.
 
-    The number of columns grows in stages: when the oracle has added several atoms, the factors get random columns and
-    the method is warm-started. A first short stage estimates the multiplier of the radius. A zero target is solved by
-    the zero matrix.
+    The number of columns grows in stages; a first short one estimates the multiplier of the radius. A zero target is
+    solved by the zero matrix.
 
     Parameters
     ----------
@@ -198,23 +195,69 @@ def solve_completion(
     problem, rank = completion.problem(radius), options.rank
     if not completion.target.any():
         start, rank = completion.zero(radius), 1
-    result: Result | None = None
-    while True:
-        if completion.target.nbytes >= LONG_VECTOR:
-            release_memory()
-        rank = min(rank, *completion.inner_shape)
-        watch = _StageCallback(rank if options.widen else None, options.callback, first=start is None)
-        with single_thread_if_small(sum(completion.inner_shape)):
-            factors = completion.factors(radius, rank, start)
-            pairs = SINGLE_PAIRS if completion.settings.dtype == np.float32 else PAIRS
-            method = Factored(rank=rank, inner_steps=INNER_STEPS, memory=pairs, factors=factors)
-            stage = options.solve(problem, method, 0.0 if result is None else result.seconds, callback=watch)
-        result = stage if result is None else merge_results(result, stage)
-        if stage.status is not Status.STOPPED or not watch.is_stage_over:
-            return result
-        start = warm_start_from(completion, radius, result)
-        result = stage = replace(result, state=None, image=None)  # which have many times the size of the point
-        rank = round(WIDENING * rank) if watch.is_crowded else rank
+    rank = min(rank, *completion.inner_shape)
+    multiplier = completion.initial_multiplier(radius) if start is None else start.multiplier
+    if completion.target.nbytes >= LONG_VECTOR:
+        release_memory()
+    with single_thread_if_small(sum(completion.inner_shape)):
+        method = StagedFactored(
+            rank=rank,
+            inner_steps=INNER_STEPS,
+            memory=SINGLE_PAIRS if completion.settings.dtype == np.float32 else PAIRS,
+            factors=completion.factors(radius, multiplier),
+            initial=None if start is None else completion.factor_of(start.point, radius, rank),
+            completion=completion,
+            radius=radius,
+            multiplier=multiplier,
+            widen=options.widen,
+        )
+        return options.solve(problem, method)
+
+
+@dataclass(frozen=True)
+class StagedState(FactoredState):
+    """State of the factored method in stages."""
+
+    multiplier: float = 1.0
+    """Estimate of the multiplier of the radius, from the beginning of the stage."""
+    columns: int = 1
+    """Columns of the factor at that time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagedFactored(Factored):
+    """The factored method on a completion problem over a ball, in stages between which the factor widens.
+
+    A stage begins with random columns and a new estimate of the multiplier of the radius. It ends when the oracle has
+    added several atoms; without a point to start from, the first one ends after one iteration.
+    """
+
+    completion: CompletionProblem
+    radius: float
+    multiplier: float
+    """First estimate of the multiplier."""
+    widen: bool = True
+
+    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> StagedState:
+        """Start the first stage."""
+        first = super().start(problem, tracker, dual, accuracy)
+        return StagedState(**vars(first), multiplier=self.multiplier, columns=first.first_rank)
+
+    def step(self, problem: Problem, state: Any) -> FactoredState:
+        """Do an iteration, and start another stage where it ends one."""
+        factors = self.completion.factors(self.radius, state.multiplier)
+        moved: Any = super().step(problem, replace(state, model=replace(state.model, factors=factors)))
+        is_crowded = self.widen and factors.rank(moved.factor) >= moved.columns + CROWDED
+        is_over = is_crowded or (self.initial is None and moved.iteration == 1)
+        if not is_over or moved.certificate.absolute_gap <= target(problem, moved):
+            return moved
+        return self._start_stage(problem, moved, round((WIDENING if is_crowded else 1.0) * moved.columns))
+
+    def _start_stage(self, problem: Problem, state: StagedState, columns: int) -> StagedState:
+        point, columns = state.primal.point(), min(columns, *self.completion.inner_shape)
+        multiplier = self.completion.multiplier(point, state.here.dual, self.radius)
+        moved: Any = with_factor(problem, state, self.completion.factor_of(point, self.radius, columns))
+        return replace(moved, multiplier=multiplier, columns=columns)
 
 
 def release_memory() -> None:
@@ -259,55 +302,6 @@ def _reindex_rows(rows: Array, old: Index, new: Index) -> Array:
     out: Any = np.zeros((len(new), *rows.shape[1:]), rows.dtype)
     out[new.positions(old.names)] = rows
     return out
-
-
-class _StageCallback:
-    """Callback that ends a stage: the first after one iteration, later ones when atoms crowd the factors."""
-
-    def __init__(self, rank: int | None, callback: Callable[[Any], bool | None] | None, *, first: bool) -> None:
-        self._rank, self._callback, self._first = rank, callback, first
-        self.is_crowded = self.is_stage_over = False
-
-    def __call__(self, info: Any) -> bool:
-        wants_stop = bool(self._callback is not None and self._callback(info))
-        columns = split_blocks(info.state.primal.point())[0].rank
-        self.is_crowded = self._rank is not None and columns >= self._rank + CROWDED
-        self.is_stage_over = not wants_stop and (self._first or self.is_crowded)
-        return wants_stop or self.is_stage_over
-
-
-def merge_results(first: Result, second: Result) -> Result:
-    """Return the result of a run continued in another: the last point, the better bound, all work and history.
-
-    A solved run keeps its own bound where the other is not certified.
-    """
-    is_usable = not second.status.success or first.bound_kind != RESIDUAL
-    better, work = first if is_usable and first.dual_bound > second.dual_bound else second, second.counts
-    return replace(
-        second,
-        counts=first.counts.plus(work.oracle_calls, work.trials, work.matvecs),
-        iterations=first.iterations + second.iterations,
-        seconds=first.seconds + second.seconds,
-        dual_bound=better.dual_bound,
-        dual=better.dual,
-        bound_kind=better.bound_kind,
-        gap=second.problem.relative_gap(second.objective, better.dual_bound),
-        history=_merge_histories(first, second),
-    )
-
-
-def _merge_histories(first: Result, second: Result) -> History:
-    """Concatenate two histories: work accumulates, and the best bound so far is kept."""
-    before, after = first.history.table, second.history.table.copy()
-    work = first.counts
-    ends = (first.iterations, first.seconds, first.cpu_seconds, work.oracle_calls, work.trials, work.matvecs)
-    for name, end in zip(_ADDED, ends, strict=True):
-        after[:, COLUMNS.index(name)] += end
-    bound, objective = COLUMNS.index("dual_bound"), COLUMNS.index("objective")
-    after[:, bound] = np.maximum(after[:, bound], first.dual_bound)
-    pairs = zip(after[:, objective].tolist(), after[:, bound].tolist(), strict=True)
-    after[:, COLUMNS.index("gap")] = [second.problem.relative_gap(*pair) for pair in pairs]
-    return History(np.concatenate([before, after], axis=0))
 
 
 def apply_trivial_bound(result: Result) -> Result:
@@ -527,7 +521,7 @@ def choose_radius(folds: Sequence[Fold], options: SolverOptions) -> RadiusChoice
     True
     """
     accuracy = max(options.accuracy, PATH_ACCURACY)
-    loose = replace(options, accuracy=accuracy, iterations=PATH_ITERATIONS, widen=False, callback=None, verbose=False)
+    loose = replace(options, accuracy=accuracy, widen=False, callback=None, verbose=False)
     search = _RadiusSearch(folds, loose, verbose=options.verbose)
     first = initial_radius(folds[0][0])
     search.add(first, None)
@@ -611,7 +605,9 @@ class _RadiusSearch:
         remaining, (completion, error_of) = self._deadline.remaining(), fold
         if remaining == 0.0:
             return None
-        result = solve_completion(completion, radius, replace(self._options, seconds=remaining), start)
+        iterations = PATH_ITERATIONS + (start is None)
+        options = replace(self._options, seconds=remaining, iterations=iterations)
+        result = solve_completion(completion, radius, options, start)
         figures = result.summary()
         self.work = {name: spent + figures[name] for name, spent in self.work.items()}
         if result.status is Status.INTERRUPTED and not is_stop_requested():

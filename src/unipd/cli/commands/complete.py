@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,15 +23,13 @@ from unipd.cli.options import (
     common_options,
     option,
 )
-from unipd.cli.output import emit, print_table, stream_for
+from unipd.cli.output import emit, print_table, stopping_rule, stream_for
 from unipd.cli.runtime import SOLVED, print_warnings, say
 from unipd.errors import InvalidInput
-from unipd.status import Status
 
 if TYPE_CHECKING:
     from unipd.apps.completion.model import CompletionModel
     from unipd.io.ratings import Ratings
-    from unipd.run import Result
 
 METHODS = ("auto", "factored", "accunipdgrad", "unipdgrad", "frank-wolfe", "corrective")
 _MODEL, _USE = "Model", "Use"
@@ -122,7 +120,6 @@ def complete(
     user = None if recommend is None else _user(train, recommend)
     names = None if titles is None else group.read(read_titles, titles)
     held_out = None if test is None else group.read(read, test)
-    limits = TotalLimits(options.max_iterations, options.max_oracle_calls)
     model = CompletionModel(
         _radius(radius),
         residual=residual,
@@ -136,14 +133,14 @@ def complete(
         rank=rank,
         random_state=options.seed,
         max_seconds=options.time_limit,
-        callback=limits,
+        callback=stopping_rule(replace(options, time_limit=None)),
         verbose=not options.quiet,
     )
     if options.verbose:
         say(f"{len(train)} ratings read from {ratings}")
     with print_warnings(UserWarning) if group.is_leader else contextlib.nullcontext():
         model.fit(train)
-    result = limits.with_limit_status(model.result_).with_extras(completion=model.arrays())
+    result = model.result_.with_extras(completion=model.arrays())
     if held_out is not None:
         result = result.with_extras(**_test_error(model, held_out, wanted, top, relevant))
     if user is not None:
@@ -198,40 +195,6 @@ def predict(
     if not options.quiet:
         print_table([("wrote", str(out))], stream_for(None))
     return SOLVED
-
-
-class TotalLimits:
-    """Callback that limits iterations and oracle calls summed over the stages of a fit, not of a radius search."""
-
-    limit_status: Status | None = None
-    """The limit that the last iteration reached."""
-
-    def __init__(self, iterations: int | None, oracle_calls: int | None) -> None:
-        self._limits = (
-            math.inf if iterations is None else iterations,
-            math.inf if oracle_calls is None else oracle_calls,
-        )
-        self._before, self._last = (0, 0), (0, 0)
-
-    def __call__(self, info: Any) -> bool:
-        """Whether a limit is reached; a new stage starts when the iteration number decreases."""
-        now = (info.iteration, info.state.counts.oracle_calls)
-        if now[0] <= self._last[0]:
-            self._before = (self._before[0] + self._last[0], self._before[1] + self._last[1])
-        self._last = now
-        statuses = (Status.ITERATION_LIMIT, Status.ORACLE_LIMIT)
-        counts = zip(statuses, self._before, now, self._limits, strict=True)
-        self.limit_status = next((status for status, before, here, limit in counts if before + here >= limit), None)
-        return self.limit_status is not None
-
-    def with_limit_status(self, result: Result) -> Result:
-        """Return the result with the limit that ended the fit as its status."""
-        if self.limit_status is None or result.status is not Status.STOPPED:
-            return result
-        from unipd.apps.completion.solver import add_remedy
-        from unipd.run import downgrade
-
-        return add_remedy(downgrade(result, self.limit_status))
 
 
 def _columns(text: str | None) -> dict[str, str] | None:

@@ -182,7 +182,7 @@ class Factored:
             size = max(size, problem.scale(problem.sharp.objective(factors.point(self.initial))))
         point = evaluate(problem, dual, tolerance=START_TOLERANCE * size)
         certificate = empty_certificate(dual).update_bound(problem, point)
-        columns = self._columns(problem) if self.initial is None else self.initial.shape[1]
+        columns = self._columns(problem) if self.initial is None else factors.rank(self.initial)
         factor = factors.start(point.atom, columns, self.seed) if self.initial is None else self.initial
         if not smooth and _fits_in_double(problem, factor):
             factor = factor.astype(np.result_type(factor, np.float64))
@@ -510,7 +510,7 @@ def widen_state(problem: Problem, state: FactoredState, seed: int) -> FactoredSt
     factors: Any = state.model.factors
     certificate, columns = state.certificate, state.factor.shape[1]
     share = min(GAP_WIDENING * abs(certificate.gap(problem)), 1.0)
-    return _with_factor(
+    return with_factor(
         problem, state, factors.widen_factor(state.factor, round((1.0 + share) * columns), seed + state.iteration)
     )
 
@@ -519,10 +519,11 @@ def narrow_state(problem: Problem, state: FactoredState) -> FactoredState:
     """Return the state without columns of negligible length, where they are many; its memory is empty already."""
     factor = drop_weak_columns(state.factor)
     is_narrower = factor.shape[1] <= NARROW_SHARE * state.factor.shape[1]
-    return _with_factor(problem, state, factor) if is_narrower else state
+    return with_factor(problem, state, factor) if is_narrower else state
 
 
-def _with_factor(problem: Problem, state: FactoredState, factor: Array) -> FactoredState:
+def with_factor(problem: Problem, state: FactoredState, factor: Array) -> FactoredState:
+    """Return the state at another factor, with an empty quasi-Newton memory."""
     here = state.model.evaluate(factor)
     counts = state.counts.plus(0, 0, here.matvecs)
     memory = Memory(limit=state.memory.limit)
