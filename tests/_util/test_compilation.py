@@ -4,7 +4,7 @@ import logging
 import subprocess
 import sys
 
-from unipd.cli.options import common_options
+from unipd.cli.options import Options, common_options
 
 PROGRAM = """
 import logging
@@ -24,7 +24,7 @@ def test_a_command_prints_what_is_logged_about_kernels_unless_it_is_quiet(capsys
     logger = logging.getLogger("unipd._util.lazy")
 
     @common_options(only=())
-    def command(*, options):
+    def command(*, options: Options) -> int:
         """Do nothing."""
         logger.info("compiling")
         return 0

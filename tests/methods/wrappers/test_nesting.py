@@ -21,7 +21,8 @@ import pytest
 import unipd
 from support.runs import badly_scaled, product_problem, same_run, spectral_problem, vector_problem
 from unipd import AccUniPDGrad, Corrective, MaxIterations, Problem, Status, UniPDGrad, sharp
-from unipd.apps.sdp import SDP
+from unipd.apps.completion import StagedState
+from unipd.apps.sdp import SDP, InteriorPointState
 from unipd.apps.tomography import Projected
 from unipd.errors import InvalidInput
 from unipd.maps import DenseMatrix, sdp
@@ -279,6 +280,6 @@ def test_every_state_and_every_wrapper_has_a_case() -> None:
         method = _wrap(wrapper, name)
         seen |= {type(method), *(type(state) for state in _states(PROBLEMS[problem](), method, 1))}
     abstract = {kind for kind in _all_subclasses(State) if kind.__subclasses__()}
-    interior = {kind for kind in _all_subclasses(State) if kind.__name__ == "InteriorPointState"}  # programs only
-    assert _all_subclasses(State) - abstract - interior <= seen
+    of_applications = {InteriorPointState, StagedState}  # programs and ratings only
+    assert _all_subclasses(State) - abstract - of_applications <= seen
     assert _all_subclasses(Wrapper) - {Wrapper} <= seen

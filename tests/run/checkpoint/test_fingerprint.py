@@ -176,3 +176,20 @@ def test_the_limit_of_an_earlier_run_may_be_raised(tmp_path: Path) -> None:
     for limit in (2, 5):
         with Checkpoint(tmp_path / "run.ckpt", "1it", resume=True):
             assert application(limit) == 2 * limit
+
+
+@dataclass(frozen=True)
+class _InPrecision(unipd.FrankWolfe):
+    """A user-supplied method that holds a type of numbers."""
+
+    precision: type = np.float64
+
+
+def test_types_of_numbers_are_compared_by_name() -> None:
+    marks = [
+        fingerprint(problem(), _InPrecision(precision=precision), 1e-3, "auto", None)
+        for precision in (np.float64, np.float64, np.float32)
+    ]
+    assert marks[0]["opaque"] == []
+    assert differences(marks[0], marks[1]) == []
+    assert differences(marks[0], marks[2]) == ["the method or its settings"]

@@ -28,6 +28,7 @@ from unipd.apps.completion.problem import WarmStart
 from unipd.apps.completion.problem import fit_biases
 from unipd.apps.completion.solver import Deadline
 from unipd.apps.completion.solver import MOST_TRIALS
+from unipd.apps.completion.solver import StagedState
 from unipd.apps.completion.solver import factored_norm_method
 from unipd.apps.completion.solver import least_of_parabola
 from unipd.apps.completion.solver import predict_at

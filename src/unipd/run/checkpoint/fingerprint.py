@@ -150,6 +150,8 @@ class _Walker:
     def walk(self, value: Any) -> None:
         if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.dtype, np.generic)):
             self._add(f"{type(value).__name__} {value!r}")
+        elif isinstance(value, type) and issubclass(value, (np.generic, bool, int, float, complex, str)):
+            self._add(f"type {value.__name__}")
         elif isinstance(value, np.ndarray):
             self._add_array(value)
         elif "scipy.sparse" in sys.modules and scipy.sparse.issparse(value):
