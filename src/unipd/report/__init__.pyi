@@ -15,9 +15,9 @@ from unipd.report.pictures import plot_convergence as plot_convergence
 from unipd.report.pictures import plot_spectrum as plot_spectrum
 from unipd.report.pictures import spectrum_of as spectrum_of
 from unipd.report.page import report_sections as report_sections
-from unipd.report.sections.base import Figure as Figure
-from unipd.report.sections.base import Section as Section
-from unipd.report.sections.base import Table as Table
+from unipd.report.sections import Figure as Figure
+from unipd.report.sections import Section as Section
+from unipd.report.sections import Table as Table
 from unipd.report.pictures import THEMES as THEMES
 from unipd.report.pictures import check_path as check_path
 from unipd.report.tomography import plot_tomography as plot_tomography

@@ -22,10 +22,16 @@ from unipd.errors import InvalidInput
 from unipd.memory import size_text
 from unipd.report.certificate_text import MEANINGS, describe_certificate
 from unipd.report.curves import AXES, LEAST, compute_curves, decimate
-from unipd.report.sections.base import COLOURS, Figure, Section, to_plain
-from unipd.report.sections.completion import completion_section
-from unipd.report.sections.semidefinite import cut_section, semidefinite_section
-from unipd.report.sections.tomography import channel_section, tomography_section
+from unipd.report.sections import (
+    COLOURS,
+    Figure,
+    Section,
+    completion_section,
+    cut_section,
+    semidefinite_section,
+    to_plain,
+)
+from unipd.report.tomography import channel_section, tomography_section
 from unipd.run import Result
 from unipd.run.result import problem_facts
 from unipd.status import Status
