@@ -202,6 +202,10 @@ class Problem:
             return 1.0 / weights
         return 0.0 if self.coupling.is_equality else None
 
+    def in_dual_domain(self, dual: Array) -> bool:
+        """Whether h(lam) is finite; in the slack split h = 0."""
+        return self.split or math.isfinite(self.coupling.conjugate(dual))
+
     @property
     def has_smooth_loss(self) -> bool:
         """Whether the coupling is a loss with Lipschitz gradient."""

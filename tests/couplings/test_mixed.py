@@ -153,6 +153,16 @@ def test_rows_are_equilibrated_and_losses_keep_their_units() -> None:
     assert solve(scaled, accuracy=1e-6).objective == pytest.approx(plain.objective, rel=1e-4)
 
 
+def test_a_likelihood_beside_constraints_is_solved_from_no_given_start() -> None:
+    """Phi^* is infinite at lam = 0, where runs begin elsewhere."""
+    rows = np.random.default_rng(0).dirichlet(np.ones(4), 5)
+    b = np.append(rows[:2] @ np.full(4, 0.25), np.zeros(3))
+    coupling = Product([Equality(), MultinomialLikelihood([3.0, 2.0, 5.0], 10.0)], [2, 3])
+    result = solve(Problem(Simplex(4), rows, b, coupling), accuracy=1e-4)
+    assert result.status is Status.SOLVED
+    assert np.allclose(rows[:2] @ result.x, b[:2], atol=1e-4)
+
+
 def test_a_likelihood_under_constraints_keeps_its_unit():
     """Gaps are in nats where all losses have that unit, and relative where one has none."""
     likelihood = MultinomialLikelihood([3.0, 1.0], shots=4)

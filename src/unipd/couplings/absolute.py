@@ -32,9 +32,6 @@ class Absolute(BoundedSlackLoss):
     array([2., 0.])
     """
 
-    def __init__(self, slack_radius: float | None = None) -> None:
-        super().__init__(slack_radius)
-
     def value(self, residual: Array) -> float:
         """Return ||r||_1."""
         return total(np.abs(residual))

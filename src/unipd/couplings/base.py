@@ -502,7 +502,7 @@ class BoundedSlackLoss(ConvexLoss):
     (array([0., 2.]), 4.0)
     """
 
-    def __init__(self, slack_radius: float | None) -> None:
+    def __init__(self, slack_radius: float | None = None) -> None:
         self.slack_radius = None if slack_radius is None else validate.positive("slack_radius", slack_radius)
 
     @property

@@ -41,9 +41,6 @@ class Logistic(BoundedSlackLoss):
 
     is_separable = True
 
-    def __init__(self, slack_radius: float | None = None) -> None:
-        super().__init__(slack_radius)
-
     def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise for complex data."""
         require_real("a logistic loss", dtype)

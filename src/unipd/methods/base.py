@@ -155,6 +155,11 @@ class Certificate:
         return self.ray if self.ray_scale == 1.0 else self.ray_scale * self.ray
 
     @property
+    def measures(self) -> Measures:
+        """Objective and feasibility of the point."""
+        return Measures(self.objective, self.violation, self.infeasibility)
+
+    @property
     def absolute_gap(self) -> float:
         """Objective minus dual bound, absolute; it can be negative while xbar is infeasible."""
         return self.objective - self.dual_bound
@@ -183,7 +188,7 @@ class Certificate:
         point
             The oracle's answer at the dual vector.
         """
-        return self.update_point_and_bound(problem, Measures(self.objective, self.violation, self.infeasibility), point)
+        return self.update_point_and_bound(problem, self.measures, point)
 
     def update_point_and_bound(self, problem: Problem, measures: Measures, point: DualValue) -> Certificate:
         """Return the certificate of another xbar, from its :func:`measure_point`.
@@ -497,15 +502,8 @@ def relative_eps(problem: Problem, eps: float, objective: float) -> float:
 
 def require_domain(problem: Problem, dual: Array) -> None:
     """Raise unless lam_0 lies in the domain of h."""
-    if not problem.split and not math.isfinite(problem.coupling.conjugate(dual)):
+    if not problem.in_dual_domain(dual):
         raise InvalidInput("start", "a dual vector in the domain of h", "one outside it")
-
-
-def primal_certificate(
-    problem: Problem, primal: Tracker, image: Array, mean_objective: float, previous: Certificate
-) -> Certificate:
-    """Return the previous certificate with objective and feasibility of the current xbar."""
-    return previous.update_point(measure_point(problem, primal, image, mean_objective))
 
 
 def measure_point(
@@ -515,7 +513,7 @@ def measure_point(
 
     ``squared`` is ||A xbar - b||^2 where that is all that the coupling needs (K = {0} and least squares).
     """
-    cost = mean_objective if problem.linear else known_objective(problem, primal, mean_objective)
+    cost = known_objective(problem, primal, mean_objective)
     if squared is None:
         residual = image - problem.b
         if problem.loss is not None:
@@ -532,10 +530,10 @@ def measure_point(
 
 
 def known_objective(problem: Problem, primal: Tracker | None, mean_objective: float) -> float:
-    """Return f(xbar) where xbar is kept, else the mean, an upper bound."""
-    if primal is not None and primal.exact_objective:
-        return problem.sharp.objective(primal.point())
-    return mean_objective
+    """Return f(xbar) where xbar is kept, else the mean: f(xbar) where f is linear, an upper bound elsewhere."""
+    if problem.linear or primal is None or not primal.exact_objective:
+        return mean_objective
+    return problem.sharp.objective(primal.point())
 
 
 def empty_certificate(dual: Array) -> Certificate:
@@ -617,16 +615,19 @@ def keep_incumbent(problem: Problem, state: S, other: State) -> S:
     True
     """
     mine = keep_best_bound(state.certificate, other.certificate)
-    theirs = keep_best_bound(other.certificate, state.certificate)
-    bound = mine.dual_bound
-    if merit(problem, theirs, bound) >= merit(problem, mine, bound):
-        return fast_replace(state, certificate=mine)
+    bound, best = mine.dual_bound, fast_replace(state, certificate=mine)
+    is_better = merit(problem, other.certificate, bound) < merit(problem, mine, bound)
+    return with_point_of(best, other) if is_better else best
+
+
+def with_point_of(state: S, other: State) -> S:
+    """Return the state at the point of another one; its bound, dual vector and counts stay."""
     return fast_replace(
         state,
         primal=other.primal,
         image=other.image,
         mean_objective=other.mean_objective,
-        certificate=theirs,
+        certificate=state.certificate.update_point(other.certificate.measures),
     )
 
 

@@ -39,8 +39,6 @@ START_NORM = 0.5
 """||A^* mu|| after the first Newton step."""
 NEGLIGIBLE = 1e-14
 """Singular values of X below this share of the largest are dropped."""
-LARGEST_MATRIX, MOST_ROWS = 100 * 100, 500
-"""Entries of X and rows of A up to which the method is offered: a Newton step takes milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +103,7 @@ class NormBarrier:
         path = GROWTH * state.path
         if path == 0.0:
             first = Centring(state.rows, target, 1.0).newton_step(state.multiplier)
-            path = START_NORM / max(_operator_norm(np.tensordot(first.step, state.rows, 1)), 1e-300)
+            path = START_NORM / max(float(np.linalg.norm(np.tensordot(first.step, state.rows, 1), 2)), 1e-300)
         model = Centring(state.rows, target, path)
         multiplier, last = model.centre(state.multiplier)
         if last is None:
@@ -166,10 +164,6 @@ def _unit_vectors(problem: Problem) -> Any:
         unit = np.zeros(problem.b.size)
         unit[place] = 1.0
         yield unit.reshape(problem.dual_shape)
-
-
-def _operator_norm(matrix: FloatArray) -> float:
-    return float(np.linalg.norm(matrix, 2))
 
 
 def _as_low_rank(matrix: FloatArray) -> LowRank:

@@ -51,8 +51,8 @@ _MOST_BYTES = 1 << 24
 _TILTS = (2.0, 1e3)
 """Lengths, relative to y, of the tilts of y towards its own answer: that one stays the best, and one that was passed
 over becomes the second best."""
-_ROUNDING = {4: 1e-3, 8: 1e-6}
-"""Relative size of what rounding may explain, by the bytes of a real number."""
+_ROUNDING = {True: 1e-3, False: 1e-6}
+"""Relative size of what rounding may explain: in single precision, and in double."""
 _ACCURACY_MULTIPLES = 100.0
 """Multiples of the accuracy that are tolerated in addition."""
 
@@ -381,7 +381,7 @@ def _verify_adjoint(
 
 
 def _rounding_share(problem: Problem) -> float:
-    return _ROUNDING.get(np.finfo(problem.dtype).dtype.itemsize, 1e-6)
+    return _ROUNDING[problem.is_single]
 
 
 def _adjoint_inner(direction: Any, x: Any) -> float:

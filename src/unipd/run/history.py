@@ -14,7 +14,7 @@ from unipd._typing import FloatArray
 from unipd._util import validate
 from unipd._util.lazy import import_extra
 from unipd.methods import Certificate, State
-from unipd.methods.base import Measures, fast_replace, merit
+from unipd.methods.base import fast_replace, merit, with_point_of
 from unipd.problem import Problem
 from unipd.protocols import declares
 
@@ -259,7 +259,7 @@ class Incumbent:
         best = self._best
         if best is None or best is state or not self._is_better(best, state):
             return state
-        return _with_point_of(best, state)
+        return with_point_of(state, best)
 
     def memory(self, state: State) -> tuple[Any, ...] | None:
         """Return the parts of the incumbent for a checkpoint, None when it is the latest point."""
@@ -292,12 +292,3 @@ def dense_bytes(problem: Problem) -> int:
 def _held_bytes(state: State) -> int:
     """Return the bytes that holding a second point takes; lists of atoms are shared with later states."""
     return state.image.nbytes + (0 if state.primal.has_shared_atoms else state.primal.nbytes)
-
-
-def _with_point_of(best: State, state: State) -> State:
-    """Return ``state`` with the point of ``best``; the bound, its dual vector and the counts are those of ``state``."""
-    point = best.certificate
-    certificate = state.certificate.update_point(Measures(point.objective, point.violation, point.infeasibility))
-    return fast_replace(
-        state, primal=best.primal, image=best.image, mean_objective=best.mean_objective, certificate=certificate
-    )

@@ -235,14 +235,14 @@ def solve(
     """
     begun, context = current_communicator().read_clocks(), current_context()
     accuracy = validate.positive("accuracy", accuracy)
-    _check_options(stop, callback, checkpoint, every, {"verbose": verbose, "polish": polish, "resume": resume})
+    rule = None if stop is None else as_rule(stop)
+    _check_options(callback, checkpoint, every, {"verbose": verbose, "polish": polish, "resume": resume})
     chosen = as_method(method, problem, **options)
     tracker = "atoms" if polish and isinstance(tracker, str) and tracker == "auto" else tracker
     kept = as_tracker(tracker, problem)
     known = isinstance(chosen, ForecastsMemory)
     require_room_for_run(problem, tracker, chosen.workspace_bytes(problem, accuracy) if known else None)
     starting_dual(problem, start)  # a wrong start is refused before a checkpoint is written
-    rule = None if stop is None else as_rule(stop)
     termination = Termination(problem, accuracy, rule, callback, validate.nonnegative("atol", atol))
     is_observed = verbose or context.watcher is not None or context.progress_writer is not None
     observers = open_observers(chosen.name, accuracy, verbose=verbose) if is_observed else nullcontext()
@@ -274,10 +274,8 @@ def solve(
     return polish_result(problem, result)
 
 
-def _check_options(stop: Any, callback: Any, checkpoint: Any, every: Any, flags: dict[str, Any]) -> None:
+def _check_options(callback: Any, checkpoint: Any, every: Any, flags: dict[str, Any]) -> None:
     """Raise where an option of :func:`solve` is not of its kind."""
-    if stop is not None:
-        as_rule(stop)
     if callback is not None and (isinstance(callback, type) or not callable(callback)):
         raise InvalidInput("callback", "a function of an IterationInfo", validate.describe_type(callback))
     for name, value in flags.items():
@@ -624,16 +622,14 @@ def starting_dual(problem: Problem, start: Result | Array | None) -> Array:
     brought into the domain of h, which may be that of another coupling.
     """
     if start is None:
-        zero = np.zeros(problem.dual_shape, problem.dtype)
-        is_inside = problem.split or problem.loss is None or math.isfinite(problem.coupling.conjugate(zero))
-        return zero if is_inside else problem.coupling.prox_conjugate(zero, 1.0)
-    dual = start.dual if isinstance(start, Result) else start
-    if isinstance(start, Result) and np.ndim(dual) == 1 == len(problem.dual_shape):
-        dual = np.append(dual, np.zeros(max(problem.b.size - np.size(dual), 0), np.asarray(dual).dtype))
-    vector = validate.finite_array("start", dual, shape=problem.dual_shape)
-    if vector.dtype.kind == "c" and problem.dtype.kind != "c":
-        raise InvalidInput("start", "a real dual vector", "a complex one")
-    vector = vector.astype(problem.dtype)
-    if isinstance(start, Result) and not problem.free_dual and not math.isfinite(problem.coupling.conjugate(vector)):
-        vector = problem.coupling.prox_conjugate(vector, 1.0)
-    return vector
+        vector = np.zeros(problem.dual_shape, problem.dtype)
+    else:
+        dual = start.dual if isinstance(start, Result) else start
+        if isinstance(start, Result) and np.ndim(dual) == 1 == len(problem.dual_shape):
+            dual = np.append(dual, np.zeros(max(problem.b.size - np.size(dual), 0), np.asarray(dual).dtype))
+        given = validate.finite_array("start", dual, shape=problem.dual_shape)
+        if given.dtype.kind == "c" and problem.dtype.kind != "c":
+            raise InvalidInput("start", "a real dual vector", "a complex one")
+        vector = given.astype(problem.dtype)
+    is_ours = start is None or isinstance(start, Result)
+    return problem.coupling.prox_conjugate(vector, 1.0) if is_ours and not problem.in_dual_domain(vector) else vector

@@ -23,12 +23,12 @@ from unipd.methods.base import (
     State,
     keep_best_bound,
     keep_incumbent,
-    primal_certificate,
+    measure_point,
     target_eps,
+    with_point_of,
 )
 from unipd.methods.factored import is_factorable
-from unipd.methods.factored.augmented_lagrangian import FactoredState, refresh_certificate
-from unipd.methods.factored.factored import Factored
+from unipd.methods.factored.factored import Factored, with_factor
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer
 from unipd.run.history import History
@@ -146,28 +146,15 @@ def _polish_factors(problem: Problem, state: State, accuracy: float) -> State:
     """Return the state after some steps of the factored method from its point."""
     method = Factored()
     first = method.start(problem, state.primal, state.certificate.dual, accuracy)
-    best = current = _state_at_point(problem, first, _compress_point(state.primal.point()))
+    factor = first.model.factors.mix_atom(first.factor, _compress_point(state.primal.point()), 1.0)
+    best = current = with_factor(problem, first, factor)
     for current in islice(iterate(problem, method, accuracy=accuracy, start=best), FACTORED_STEPS):
         best = keep_incumbent(problem, current, best)
         error = keep_best_bound(best.certificate, state.certificate).relative_error(problem)
         if error <= accuracy:
             break
-    return replace(
-        state,
-        primal=best.primal,
-        image=best.image,
-        mean_objective=best.mean_objective,
-        certificate=best.certificate,
-        counts=state.counts + current.counts,
-    )
-
-
-def _state_at_point(problem: Problem, first: FactoredState, point: Any) -> FactoredState:
-    """Return the first state with the factor of a given point."""
-    factor = first.model.factors.mix_atom(first.factor, point, 1.0)
-    here = first.model.evaluate(factor)
-    counts = first.counts.plus(0, 0, here.matvecs)
-    return refresh_certificate(problem, replace(first, factor=factor, here=here, counts=counts))
+    moved = with_point_of(state, best)
+    return replace(moved, certificate=best.certificate, counts=state.counts + current.counts)
 
 
 def _compress_point(point: Any) -> Any:
@@ -191,7 +178,7 @@ def _polish_hull(problem: Problem, state: State, accuracy: float) -> State:
     tolerance = ORACLE_SHARE * target_eps(problem, None, accuracy, bundle.objective())
     answer = evaluate(problem, dual, tolerance=tolerance, start=points[0].atom)
     tracker, image = bundle.tracker(), bundle.image(problem)
-    certificate = primal_certificate(problem, tracker, image, bundle.objective(), state.certificate)
+    certificate = state.certificate.update_point(measure_point(problem, tracker, image, bundle.objective()))
     return replace(
         state,
         primal=tracker,

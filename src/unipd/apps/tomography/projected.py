@@ -32,7 +32,7 @@ from unipd._util.context import notify
 from unipd.atoms import LowRank, apply
 from unipd.dual import DualValue, evaluate, oracle_errors
 from unipd.errors import InvalidInput
-from unipd.methods.base import ORACLE_SHARE, Counts, empty_certificate, primal_certificate
+from unipd.methods.base import ORACLE_SHARE, Counts, empty_certificate, measure_point
 from unipd.methods.corrective import project_simplex
 from unipd.methods.factored.augmented_lagrangian import CertifyingState, target
 from unipd.methods.factored.factored import START_TOLERANCE, certify_at, with_bound
@@ -230,7 +230,7 @@ class Projected:
             primal=primal,
             image=point.image,
             mean_objective=0.0,
-            certificate=primal_certificate(problem, primal, point.image, 0.0, certificate),
+            certificate=certificate.update_point(measure_point(problem, primal, point.image, 0.0)),
             counts=Counts().plus(1, 0, point.matvecs),
             smoothness=max(inner(change, point.image) / norm(factor) ** 4, FLATTEST * problem.loss.curvature()),
             factor=factor,
@@ -289,7 +289,7 @@ def take_projected_step(problem: Problem, state: ProjectedState) -> tuple[Projec
         iteration=state.iteration + 1,
         dual=dual,
         primal=primal,
-        certificate=primal_certificate(problem, primal, moved.image, 0.0, state.certificate),
+        certificate=state.certificate.update_point(measure_point(problem, primal, moved.image, 0.0)),
         dual_step=norm(dual - state.dual),
         before=state.factor,
         image_before=state.image,

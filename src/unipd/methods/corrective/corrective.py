@@ -50,8 +50,8 @@ IDLE_SHARE = 3
 """Atoms kept for every one in use, or for every row of A."""
 MEMORY_BUDGET = 1 << 30
 """Bytes for images and Gram matrices of more than the usual number of atoms."""
-_ROUNDING_BY_BYTES = {4: 1e-3, 8: 1e-9}
-"""Relative rounding errors to allow for, by the bytes of a real number."""
+_ROUNDING_BY_PRECISION = {True: 1e-3, False: 1e-9}
+"""Relative rounding errors to allow for: in single precision, and in double."""
 
 
 class MemoryBound(UserWarning):
@@ -495,7 +495,7 @@ def require_maximum(
     linear = inner(point.dual, problem.b)
     claimed, attained = point.conjugate, model - linear
     size = norm(point.dual) * (norm(point.image) + problem.norm_b) + abs(point.objective) + abs(attained)
-    rounding = _ROUNDING_BY_BYTES.get(np.finfo(problem.dtype).dtype.itemsize, 1e-9)
+    rounding = _ROUNDING_BY_PRECISION[problem.is_single]
     excess = attained - claimed - tolerance - rounding * size
     if excess > 0.0 and excess > rounding * (1.0 + norm(point.dual)) * extent():
         raise OracleError(

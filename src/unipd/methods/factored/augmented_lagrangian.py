@@ -21,8 +21,8 @@ from unipd._util.context import notify
 from unipd._util.lazy import compile_lazily
 from unipd.atoms import Blocks, LowRank, apply
 from unipd.dual import DualPoint, oracle_errors
-from unipd.methods.base import Certificate, Counts, State, empty_certificate, primal_certificate
-from unipd.methods.step_size import minimize_convex
+from unipd.methods.base import Certificate, Counts, State, empty_certificate, measure_point
+from unipd.methods.step_size import ARMIJO, minimize_convex
 from unipd.problem import Problem
 from unipd.sharp.spectral.factors import Factors, Preconditioner
 from unipd.spectral.operators import LazyDifference
@@ -42,6 +42,8 @@ ROUNDING = 45.0
 """Relative decrease below which the objective is rounding error, in units of eps: 1e-14 in double precision."""
 LONGEST_DIRECTION = 1e6
 """A direction longer than this multiple of the factor comes from pairs that are rounding error."""
+TRIALS = 12
+"""Trial points of a quasi-Newton step after which it fails."""
 _LEAST_CURVATURE = 1e-12
 """Pairs whose <step, change> is at most this multiple of ||change||^2 are left out: where it is not positive, or is no
 more than rounding, the inverse Hessian would not remain positive definite."""
@@ -320,7 +322,7 @@ class FactoredState(CertifyingState):
             primal=primal,
             image=here.image.astype(problem.dtype, copy=False),
             mean_objective=here.cost,
-            certificate=primal_certificate(problem, primal, here.image, here.cost, bound),
+            certificate=bound.update_point(measure_point(problem, primal, here.image, here.cost)),
             counts=counts,
             model=model,
             factor=factor,
@@ -364,7 +366,7 @@ def refresh_certificate(problem: Problem, state: FactoredState) -> FactoredState
         primal=tracker,
         image=here.image.astype(problem.dtype, copy=False),
         mean_objective=here.cost,
-        certificate=primal_certificate(problem, tracker, here.image, here.cost, state.certificate),
+        certificate=state.certificate.update_point(measure_point(problem, tracker, here.image, here.cost)),
         dual_step=norm(dual - state.dual),
     )
 
@@ -419,10 +421,10 @@ def _armijo_search(
     """
     matvecs, start = 0, state.here.value
     rounding = state.model.rounding(start, state.factor)
-    for _ in range(12):
+    for _ in range(TRIALS):
         here = state.model.evaluate(state.factor + length * direction)
         matvecs += here.matvecs
-        if here.value <= start + 1e-4 * length * slope:
+        if here.value <= start + ARMIJO * length * slope:
             return length, here, matvecs
         if here.value <= start + rounding and abs(inner(here.gradient, direction)) <= -0.9 * slope:
             return length, here, matvecs

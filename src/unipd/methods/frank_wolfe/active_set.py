@@ -316,7 +316,7 @@ def apply_move(problem: Problem, state: ActiveSetState, lam: Array, move: Move, 
         image, gradient, loss = step_along(problem, image, 0.0, image)
 
     # 3: the certificate there
-    objective = loss + (cost if problem.linear else known_objective(problem, active, cost))
+    objective = loss + known_objective(problem, active, cost)
     measures, certificate = Measures(objective, 0.0, 0.0), state.certificate
     return fast_replace(
         state,

@@ -134,7 +134,7 @@ class FrankWolfe:
         # 3: the point there
         image, gradient, loss = step_along(problem, state.image, gamma, direction[0])
         cost, primal = state.mean_objective + gamma * cost_change, state.primal.mix(gamma, answer.atom)
-        objective = loss + (cost if problem.linear else known_objective(problem, primal, cost))
+        objective = loss + known_objective(problem, primal, cost)
         return fast_replace(
             state,
             iteration=state.iteration + 1,

@@ -443,9 +443,7 @@ def initial_smoothness(problem: Problem, point: DualPoint, delta: float, toleran
     if squared == 0.0:
         return Estimate(1.0, Counts())
     least = least_smoothness(problem, math.sqrt(squared))
-    decrease = max(abs(point.objective), problem.typical_objective, delta)
-    smoothness = max(squared / (2.0 * decrease), least)
-    work = Counts()
+    smoothness, work = smoothness_of_step(problem, point, delta), Counts()
     for _ in range(_MAX_PROBES):
         dual = proximal_step(problem, point.dual, point.gradient, smoothness)
         step = dual - point.dual
@@ -459,6 +457,13 @@ def initial_smoothness(problem: Problem, point: DualPoint, delta: float, toleran
             return Estimate(2.0 * excess / length, work)
         smoothness = max(smoothness / _PROBE_FACTOR, least)
     return Estimate(smoothness, work)
+
+
+def smoothness_of_step(problem: Problem, point: DualPoint, least_decrease: float) -> float:
+    """Return M for which the linear model of the first step -grad / M predicts a decrease of the objective's size."""
+    squared = inner(point.gradient, point.gradient)
+    decrease = max(abs(point.objective), problem.typical_objective, least_decrease)
+    return max(squared / (2.0 * decrease), least_smoothness(problem, math.sqrt(squared)))
 
 
 def least_smoothness(problem: Problem, length: float) -> float:

@@ -44,15 +44,13 @@ from unipd.methods.base import (
     require_domain,
     target_eps,
 )
-from unipd.methods.factored.augmented_lagrangian import Memory, interpolate
+from unipd.methods.factored.augmented_lagrangian import TRIALS, Memory, interpolate
 from unipd.methods.step_size import ARMIJO
 from unipd.methods.universal.accunipdgrad import AccUniPDGrad, AccUniPDGradState
-from unipd.methods.universal.common import SLACK_SHARE, least_smoothness
+from unipd.methods.universal.common import SLACK_SHARE, smoothness_of_step
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 
-_TRIALS = 12
-"""Trial points of a quasi-Newton step after which it fails."""
 _ROUNDING = 8.0
 """Units of rounding by which G may increase in a step: near the optimum its changes are smaller than that."""
 _LONGEST_WAIT = 10
@@ -180,7 +178,7 @@ class QuasiNewton:
             mean_objective=point.objective,
             certificate=empty_certificate(dual).update_point_and_bound(problem, _measure(problem, point), point),
             counts=Counts(1, 0, point.matvecs),
-            smoothness=_first_smoothness(problem, point),
+            smoothness=smoothness_of_step(problem, point, 0.0),
             point=point,
             memory=Memory(limit=self.memory),
             universal=None,
@@ -214,7 +212,7 @@ class QuasiNewton:
         base, signs, counts = state.point, _signs(problem), state.counts
         direction = _direction(state, signs)
         step, tolerance = 1.0, 0.5 * SLACK_SHARE * state.eps
-        for _ in range(_TRIALS):
+        for _ in range(TRIALS):
             dual = _project(base.dual + step * direction, signs)
             slope = inner(base.gradient, dual - base.dual)
             if not slope < 0.0 or out_of_time():
@@ -290,13 +288,6 @@ def _report(problem: Problem, state: QuasiNewtonState, point: DualPoint, **chang
 def _measure(problem: Problem, point: DualPoint) -> Measures:
     """Return objective and feasibility of x^*(lam), whose f the oracle has told."""
     return measure_point(problem, None, point.image, point.objective)
-
-
-def _first_smoothness(problem: Problem, point: DualPoint) -> float:
-    """Return M for which the linear model of the first step -grad / M predicts a decrease of the objective's size."""
-    squared = inner(point.gradient, point.gradient)
-    size = max(abs(point.objective), problem.typical_objective)
-    return max(squared / (2.0 * size), least_smoothness(problem, math.sqrt(squared)))
 
 
 def _signs(problem: Problem) -> Any:

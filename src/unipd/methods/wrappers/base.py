@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from unipd._typing import Array
-from unipd.methods.base import Method, State, fast_replace, method_options, rebuild_shared
+from unipd.methods.base import Certificate, Method, State, fast_replace, method_options, rebuild_shared
 from unipd.problem import Problem
 
 W = TypeVar("W", bound="WrapperState")
@@ -109,6 +109,11 @@ class Wrapper:
     def rebuild(self, problem: Problem) -> dict[str, Any]:
         """Rebuild the objects that the states share."""
         return {"problem": problem, **prefix_names("inner", rebuild_shared(self.inner, problem))}
+
+
+def best_dual(problem: Problem, certificate: Certificate, own: Array) -> Array:
+    """Return the dual vector of the best bound, or the method's own where h is infinite at it."""
+    return certificate.dual if problem.in_dual_domain(certificate.dual) else own
 
 
 def prefix_names(field: str, named: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from unipd.methods.base import (
     rebuild_shared,
     start_from,
 )
-from unipd.methods.wrappers.base import Wrapper, WrapperState, prefix_names
+from unipd.methods.wrappers.base import Wrapper, WrapperState, best_dual, prefix_names
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 
@@ -170,7 +170,8 @@ class Fallback(Wrapper):
         """Return the state with the other method's turn."""
         alternative, counts = now.alternative, now.counts
         if alternative is None:
-            alternative = self.alternative.start(problem, now.tracker, _best_dual(problem, now), now.accuracy)
+            dual = best_dual(problem, now.certificate, now.active_state.dual)
+            alternative = self.alternative.start(problem, now.tracker, dual, now.accuracy)
             counts += alternative.counts
         return replace(
             now,
@@ -181,9 +182,3 @@ class Fallback(Wrapper):
             progress_iteration=now.iteration,
             patience=2 * now.patience if now.turn else now.patience,
         )
-
-
-def _best_dual(problem: Problem, now: FallbackState) -> Array:
-    """Return the dual vector of the best bound, or the method's own where h is infinite at it."""
-    best = now.certificate.dual
-    return best if problem.split or math.isfinite(problem.coupling.conjugate(best)) else now.active_state.dual

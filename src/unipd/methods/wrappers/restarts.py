@@ -12,7 +12,7 @@ from unipd.dual import evaluate
 from unipd.errors import InvalidInput
 from unipd.methods.base import common_fields, fast_replace, keep_incumbent, method_options, target_eps
 from unipd.methods.universal.common import SLACK_SHARE, UniversalMethod, UniversalState
-from unipd.methods.wrappers.base import Wrapper, WrapperState
+from unipd.methods.wrappers.base import Wrapper, WrapperState, best_dual
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 
@@ -160,9 +160,7 @@ def _next_eps(problem: Problem, now: RestartsState, error: float, *, is_late: bo
 def _restart(problem: Problem, now: RestartsState, eps: float) -> UniversalState:
     """Return the method's state at the best dual vector: one oracle call, no weights yet, M a little smaller."""
     inner = now.inner
-    dual = now.certificate.dual
-    if not (problem.split or math.isfinite(problem.coupling.conjugate(dual))):
-        dual = inner.dual
+    dual = best_dual(problem, now.certificate, inner.dual)
     point = evaluate(problem, dual, tolerance=SLACK_SHARE * eps, start=inner.warm_start)
     return fast_replace(
         inner.clear_history(dual),
