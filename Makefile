@@ -8,7 +8,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 WORKERS ?= 2
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-oldest lint types layers pytest docs docs-check format benchmark benchopt fuzz dist clean
+.PHONY: help demo test test-oldest bytecode lint types layers pytest docs docs-check format benchmark benchopt fuzz dist clean
 
 help:
 	@echo "make demo       the paper's methods, Frank-Wolfe and the default on a 10-qubit state; table, picture in out/"
@@ -22,11 +22,11 @@ help:
 	@echo "make fuzz       random trials of the promises, SECONDS=600 SEED=0"
 	@echo "make clean      remove .venv, out and caches"
 
-demo: $(VENV)/demo.stamp
+demo: $(VENV)/demo.stamp bytecode
 	@mkdir -p out
 	@$(BIN)/unipd reproduce fig1 --qubits 10 --iterations 200 --default --folder out
 
-test: lint types layers docs-check pytest
+test: bytecode lint types layers docs-check pytest
 
 lint: $(VENV)/dev.stamp
 	@$(BIN)/ruff check --quiet .
@@ -106,16 +106,17 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 # Changing pyproject.toml installs again; nothing else does, since the install follows the sources. Bytecode, which pip
-# makes of a wheel only, halves the start of a command where Python may not write it.
+# makes of a wheel only, halves the start of a command where Python may not write it; changed sources need theirs again.
 $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 	@$(PIP) install --editable ".[all]"
-	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml | $(BIN)/python
 	@$(PIP) install --editable ".[dev]"
-	@$(BIN)/python -m compileall -q src
 	@touch $@ $(VENV)/demo.stamp
+
+bytecode: | $(BIN)/python
+	@$(BIN)/python -m compileall -q src
 
 clean:
 	@rm -rf $(VENV) .venv-oldest .venv-benchopt out .pytest_cache .ruff_cache .hypothesis .import_linter_cache

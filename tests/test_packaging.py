@@ -1,6 +1,8 @@
 """Packaging files agree with pyproject.toml: lower bounds, licences, and versions of the recipe."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -48,3 +50,12 @@ def test_the_recipe_builds_this_version():
     python = re.search(r'requires-python = "(>=[\d.]+)"', PROJECT)[1]
     expected = dict(re.findall(r'"([\w-]+)(>=[\d.]+)"', needed)) | {"python": python}
     assert dict(re.findall(r"^    - (\S+) (\S+)$", run, re.MULTILINE)) == expected
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.parametrize("target", ["demo", "test"])
+def test_changed_sources_get_bytecode(target):
+    """Stamps of the installation are up to date (-o): what remains to be done includes the bytecode."""
+    stamps = [option for name in ("demo", "dev") for option in ("-o", f".venv/{name}.stamp")]
+    done = subprocess.run(["make", "-n", *stamps, target], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "compileall -q src" in done.stdout
