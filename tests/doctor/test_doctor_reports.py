@@ -162,6 +162,7 @@ def test_installation_that_is_too_old_or_incomplete(monkeypatch):
     assert {"numpy", "scipy", "numba"} <= failed_checks(report.checks)
     assert report["matplotlib"].outcome == "skip"
     assert "unipd[plot]" in report["matplotlib"].detail
+    assert "unipd[sdp]" in report["qics"].detail  # the extra `cvxpy` brings it as well, with more
 
 
 def test_probes_keep_their_form():

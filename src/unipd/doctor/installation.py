@@ -12,6 +12,7 @@ import platform
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -71,14 +72,15 @@ def _check_package(name: str) -> str:
 
 
 def find_optional() -> dict[str, str]:
-    """Return the packages that extras for users install, each with its first extra.
+    """Return the packages that extras for users install, each with the smallest of its extras.
 
-    >>> find_optional()["matplotlib"]
-    'plot'
+    >>> find_optional()["matplotlib"], find_optional()["qics"]
+    ('plot', 'sdp')
     """
     matches = (re.match(r"([\w-]+).*extra == .(\w+)", line) for line in metadata.requires("unipd") or ())
-    pairs = [match.groups() for match in matches if match]
-    return {name: extra for name, extra in reversed(pairs) if name != "unipd" and extra not in ("all", "docs", "dev")}
+    pairs = [match.groups() for match in matches if match and match.group(2) not in ("all", "docs", "dev")]
+    size = Counter(extra for _, extra in pairs)
+    return {name: extra for name, extra in sorted(pairs, key=lambda pair: -size[pair[1]]) if name != "unipd"}
 
 
 def _check_optional(name: str, extra: str) -> str | Check:
