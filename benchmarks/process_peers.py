@@ -2,7 +2,7 @@
 
     python benchmarks/process_peers.py [--quick] [--seeds N] [--only QUBITS] [--peer-qubits Q] [--coverage N]
 
-The truth is a random unitary with 5 % depolarising noise, or three random Kraus operators. All 4^q products of the
+The truth is a random unitary with 5 % depolarizing noise, or three random Kraus operators. All 4^q products of the
 states 0, 1, +, r are prepared, and each is measured in all 3^q bases with 1,000 shots. The peers are Qiskit's linear
 inversion and its least squares by CVXPY with SCS, with Gaussian weights and without, both over trace-preserving
 channels; they form a matrix of all outcomes times 16^q (up to --peer-qubits). Figures are means over the seeds: CPU

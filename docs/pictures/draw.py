@@ -38,7 +38,7 @@ def new_figure(width: float, height: float, panels: int = 1) -> tuple[Figure, An
 
 def state(theme: Theme) -> Figure:
     """Draw a GHZ state of four qubits, reconstructed from 500 shots a Pauli basis with readout errors."""
-    experiment = simulate("ghz", 4, noise=Noise(shots=500, depolarising=0.05), seed=3)
+    experiment = simulate("ghz", 4, noise=Noise(shots=500, depolarizing=0.05), seed=3)
     estimate = PauliTomography().fit_data(experiment.data)
     figure = Figure(figsize=(4.0, 3.2))
     axes = figure.add_subplot(projection="3d")
@@ -300,7 +300,7 @@ def photograph_report(theme: str) -> None:
     """Write a picture of a report page, by Chromium through Playwright."""
     from playwright.sync_api import sync_playwright
 
-    experiment = simulate("ghz", 3, noise=Noise(shots=300, depolarising=0.1), seed=1)
+    experiment = simulate("ghz", 3, noise=Noise(shots=300, depolarizing=0.1), seed=1)
     result = PauliTomography(method="accunipdgrad", accuracy=1e-4).fit_data(experiment.data).result_
     with TemporaryDirectory() as folder, sync_playwright() as steering:
         page_file = unipd.report.write_report({"AccUniPDGrad": result}, Path(folder) / "page.html", title="A GHZ state")

@@ -2,7 +2,7 @@ r"""
 A noisy gate by process tomography
 ==================================
 
-A controlled-NOT with 5 % depolarising noise and a small over-rotation, from the counts of 16 input states in 9 bases.
+A controlled-NOT with 5 % depolarizing noise and a small over-rotation, from the counts of 16 input states in 9 bases.
 The estimate is the channel of largest likelihood among all completely positive, trace-preserving maps, certified to be
 so. Its Pauli transfer matrix, less that of the ideal gate, shows what kind of error the gate has.
 """
@@ -43,7 +43,7 @@ print(
 
 # %%
 # Deviations of the Pauli transfer matrix from that of the ideal gate: the over-rotation appears off the pattern of the
-# gate, the depolarising noise as a loss of all its entries but the first.
+# gate, the depolarizing noise as a loss of all its entries but the first.
 
 letters = [first + second for first in "IXYZ" for second in "IXYZ"]
 figure, axes = plt.subplots(1, 2, figsize=(9.0, 4.2), layout="constrained")

@@ -18,11 +18,12 @@ from unipd._util import validate
 from unipd._util.arrays import norm
 from unipd.apps.sdp import SDP, ConeProgram, Cones, ConeSolution, SdpData
 from unipd.apps.sdp.cone_program import Primal
-from unipd.apps.sdp.solver import FallbackRule, add_work, estimate_seconds, remaining_budget
+from unipd.apps.sdp.solver import FallbackRule, estimate_seconds
 from unipd.apps.sdp.template import find_template
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.run import MaxIterations, MaxSeconds, Result, StoppingRule
-from unipd.run.stopping import as_rule
+from unipd.run.result import add_work
+from unipd.run.stopping import as_rule, remaining_budget
 from unipd.status import Status
 
 try:
@@ -301,8 +302,7 @@ def is_doubtful(solution: ConeSolution) -> bool:
 
 def leave_rest(options: dict[str, Any], first: ConeSolution) -> dict[str, Any]:
     """Return the options of a further run, whose limits are what a first one has left of them."""
-    stop = options.get("stop")
-    return options if stop is None else {**options, "stop": remaining_budget(stop, first.result)}
+    return {**options, "stop": remaining_budget(options.get("stop"), first.result)}
 
 
 def add_work_of(first: ConeSolution, second: ConeSolution) -> ConeSolution:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
+import gzip
+import io
 import os
 import secrets
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 
 @contextlib.contextmanager
@@ -75,6 +78,28 @@ def write_text(target: Path, text: str) -> None:
     """
     with atomic_write(target) as stream:
         stream.write(text.encode("utf-8"))
+
+
+@contextlib.contextmanager
+def write_packed(path: str | os.PathLike[str]) -> Generator[Any, None, None]:
+    """Write a file like :func:`atomic_write`, compressed when its name ends in ``.gz``; equal content, equal bytes."""
+    with atomic_write(Path(path)) as stream:
+        if os.fspath(path).endswith(".gz"):
+            with gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0) as packed:
+                yield packed
+        else:
+            yield stream
+
+
+def format_csv(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
+    r"""Return a table as the text of a CSV file.
+
+    >>> format_csv(("user", "item"), [(1, "a, b")])
+    'user,item\n1,"a, b"\n'
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    return text.getvalue()
 
 
 def is_link_loop(path: Path) -> bool:

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib import util
 from pathlib import Path
@@ -62,10 +62,10 @@ METHODS = (
 )
 """The methods of :data:`unipd.methods.METHODS`; importing that would load the solvers for ``--help``."""
 STANDARD_OUTPUT = "-"
+PROGRAM_FILE = "SDPA (.dat-s), SeDuMi (.mat) or CBF (.cbf) file, optionally .gz"
+PROBLEM = f"{PROGRAM_FILE}; or a problem in Python, MODULE:NAME or FILE.py:NAME."
 _LABELS: dict[Any, str | None] = {int: "N", float: "X", Path: "FILE", str: "TEXT", bool: None}
 """Names of values in help, by type; switches have none, and those of a list are called NAME."""
-Axis = Literal["iterations", "oracle_calls", "matvecs", "seconds"]
-Theme = Literal["light", "dark"]
 PICTURES = (".png", ".svg", ".pdf")
 PROGRAMS = (".dat-s", ".dat", ".sdpa", ".mat", ".cbf")
 _SOLVER, _LIMITS, _CHECKPOINT, _OUTPUT, _LIVE = "Solver", "Limits", "Checkpoint", "Output", "Live page"
@@ -76,6 +76,13 @@ def option(help: str, panel: str | None = None, *names: str, **rest: Any) -> Any
     return typer.Option(*names, help=help, rich_help_panel=panel, **rest)
 
 
+Axis = Annotated[
+    Literal["iterations", "oracle_calls", "matvecs", "seconds"],
+    option("Horizontal axis of --plot: iterations, oracle_calls, matvecs or seconds.", _OUTPUT),
+]
+Theme = Annotated[Literal["light", "dark"], option("Theme of plots: light or dark.", _OUTPUT)]
+
+
 @dataclass(frozen=True)
 class Options:
     """Values and declarations of the common options; a command without one of them sees its default."""
@@ -83,8 +90,8 @@ class Options:
     accuracy: Annotated[
         float,
         option(
-            "Constraints hold up to this times the nearest value that they allow, "
-            "objective and bound agree up to this times their size.",
+            "Relative accuracy of the constraints (to the nearest value that they allow) and of the duality gap "
+            "(to the objective).",
             _SOLVER,
         ),
     ] = 1e-3
@@ -94,7 +101,7 @@ class Options:
     )
     eps: Annotated[float | None, option("Absolute accuracy eps of the method.", _SOLVER)] = None
     memory: Annotated[
-        int | None, option("Atoms (corrective) or pairs (quasi-newton, factored) that are kept.", _SOLVER, min=1)
+        int | None, option("Number of atoms (corrective) or pairs (quasi-newton, factored) to keep.", _SOLVER, min=1)
     ] = None
     seed: Annotated[int, option("Random seed.", _SOLVER, min=0)] = 0
     threads: Annotated[int | None, option("Maximum number of threads.", _SOLVER, min=1)] = None
@@ -228,18 +235,8 @@ def common_options(
                 say(describe_environment(title))
             if "method" in names:
                 options.check_method()
-            with contextlib.ExitStack() as stack:
-                if options.threads is not None:
-                    stack.enter_context(thread_limit(options.threads))
-                if not (options.quiet or arguments.get("compile")):  # the line names unipd doctor --compile
-                    stack.enter_context(announce_compilation())
-                if options.log_file is not None:
-                    stack.enter_context(log_to(options.log_file, title))
-                if options.live or options.live_port is not None:
-                    stack.enter_context(serve_live(options.live_port, f"unipd {title}", quiet=options.quiet))
-                if "checkpoint" in names:
-                    stack.enter_context(run_environment(options))
-                stack.enter_context(translate_argument_names(words))
+            announces = not (options.quiet or arguments.get("compile"))  # the line names unipd doctor --compile
+            with _prepare_run(options, title, announces, "checkpoint" in names), translate_argument_names(words):
                 for name, kind in groups.items():
                     arguments[name] = kind(**{field.name: arguments.pop(field.name) for field in fields(kind)})
                 return function(**arguments, options=options)
@@ -252,6 +249,23 @@ def common_options(
         return command
 
     return decorate
+
+
+@contextlib.contextmanager
+def _prepare_run(options: Options, title: str, announces: bool, solves: bool) -> Generator[None]:
+    """Run a command with what its common options ask for: threads, log, live page, checkpoint and limits."""
+    with contextlib.ExitStack() as stack:
+        if options.threads is not None:
+            stack.enter_context(thread_limit(options.threads))
+        if announces:
+            stack.enter_context(announce_compilation())
+        if options.log_file is not None:
+            stack.enter_context(log_to(options.log_file, title))
+        if options.live or options.live_port is not None:
+            stack.enter_context(serve_live(options.live_port, f"unipd {title}", quiet=options.quiet))
+        if solves:
+            stack.enter_context(run_environment(options))
+        yield
 
 
 def _declarations(function: Callable[..., Any]) -> dict[str, Any]:
@@ -292,6 +306,13 @@ def _name_parameter(parameter: inspect.Parameter) -> str:
             label = next((label for each, label in _LABELS.items() if each in kinds), "NAME")
             declaration.metavar = label if declaration.file_okay else "FOLDER"
     return f"--{parameter.name.replace('_', '-')}"
+
+
+def is_simulation(data: Path | None, simulated: str | None) -> bool:
+    """Whether data are simulated; raise unless there is exactly one source of them."""
+    if (data is None) is (simulated is None):
+        raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
+    return data is None
 
 
 def check_file(option: str, path: Path | None, extensions: tuple[str, ...] = ()) -> None:

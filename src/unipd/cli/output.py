@@ -249,6 +249,16 @@ def emit(
     return writer.finish(rows, content, exit_code(result.status), title)
 
 
+def note_interruption(result: Result, done: int, replicates: int) -> Result:
+    """Return the result, with the status of an interruption where that left a bootstrap incomplete."""
+    from unipd.run import downgrade
+
+    if done == replicates:
+        return result
+    note = f"{result.message} The bootstrap was interrupted after {done} of {replicates} replicates."
+    return downgrade(result, Status.INTERRUPTED, note)
+
+
 def _rank_figures() -> dict[str, Any]:
     """Return the number of MPI ranks and the peak memory of each; nothing for a single process."""
     group = current_communicator()

@@ -97,7 +97,7 @@ def limit_threads(environment: MutableMapping[str, str] | None = None) -> int:
     return count
 
 
-def end_all(code: int, environment: Mapping[str, str] | None = None) -> bool:
+def end_all(code: int) -> bool:
     """Request MPICH's launcher to abort all processes, from one that cannot start MPI; return whether it is there.
 
     Others may wait for this process as they start MPI, and this launcher does not end them when one has left.
@@ -105,7 +105,7 @@ def end_all(code: int, environment: Mapping[str, str] | None = None) -> bool:
     >>> end_all(2, {})
     False
     """
-    line = (os.environ if environment is None else environment).get("PMI_FD", "")
+    line = os.environ.get("PMI_FD", "")
     if not line.isdigit():
         return False
     with contextlib.suppress(OSError):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,13 +13,14 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, IntArray
 from unipd._util import validate
-from unipd._util.files import atomic_write
+from unipd._util.files import write_packed
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.reading import (
     PLAIN,
     Limits,
     Source,
     TableLayout,
+    name_of,
     parse_number,
     quote_token,
     read_bounded,
@@ -184,9 +183,7 @@ def read_cbf(source: Source, *, limits: Limits | None = None) -> CbfProblem:
     >>> read_cbf(io.BytesIO(text))
     CbfProblem(min, constraints=3, free=1, second_order=3)
     """
-    name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "<stream>")
-    name = name if isinstance(name, str) else "<stream>"
-    return _Reader(read_bounded(source, limits, _GROWTH), name, limits or Limits()).read()
+    return _Reader(read_bounded(source, limits, _GROWTH), name_of(source), limits or Limits()).read()
 
 
 @dataclass(eq=False)
@@ -484,11 +481,10 @@ def write_cbf(problem: Any, path: str | os.PathLike[str], *, comment: str = "") 
     True
     """
     given: CbfProblem = problem if isinstance(problem, CbfProblem) else problem.to_cbf()
-    name = os.fspath(path)
     lines = [f"# {line}" for line in comment.splitlines()]
     content = "\n".join([*lines, *_list_lines(given), ""]).encode()
-    with atomic_write(Path(name)) as file:
-        file.write(gzip.compress(content, mtime=0) if name.endswith(".gz") else content)
+    with write_packed(path) as file:
+        file.write(content)
 
 
 def _list_lines(problem: CbfProblem) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd._util.files import atomic_write, write_text
+from unipd._util.files import atomic_write, format_csv, write_text
 from unipd._util.printing import ReprMixin
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.reading import (
@@ -247,11 +247,7 @@ def write_pauli_data(data: PauliData, path: str | os.PathLike[str]) -> None:
     if kind == ".json":
         write_text(target, json.dumps(lists))
         return
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(lists)
-    writer.writerows(zip(*lists.values(), strict=True))
-    write_text(target, table.getvalue())
+    write_text(target, format_csv(lists, zip(*lists.values(), strict=True)))
 
 
 def _file_format(name: str) -> str:
@@ -657,12 +653,8 @@ def write_process_counts(counts: Mapping[tuple[str, str], Mapping[str, int]], pa
     ...     read_process_data(f"{folder}/channel.csv")
     {('0', 'Z'): {'0': 98, '1': 2}}
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("preparation", *COUNT_COLUMNS))
-    for (preparation, basis), outcomes in counts.items():
-        writer.writerows((preparation, basis, outcome, count) for outcome, count in outcomes.items())
-    write_text(Path(path), text.getvalue())
+    rows = ((*setting, outcome, count) for setting, outcomes in counts.items() for outcome, count in outcomes.items())
+    write_text(Path(path), format_csv(("preparation", *COUNT_COLUMNS), rows))
 
 
 def as_float(cell: Any) -> float | None:

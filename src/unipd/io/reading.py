@@ -136,6 +136,12 @@ class _BoundedStream(io.RawIOBase):
             raise FileFormatError(self._name, f"a line is longer than {self._line_limit} bytes", self._lines + 1)
 
 
+def name_of(source: Source) -> str:
+    """Return the name of a file for messages."""
+    name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else getattr(source, "name", None)
+    return name if isinstance(name, str) else "<stream>"
+
+
 def _is_measured(file: Any) -> bool:
     """Whether a stream is a regular file, or held in memory: it ends."""
     try:
@@ -158,8 +164,7 @@ def open_bounded(
     A compressed text is read through once before, unless it ``is_checked``: decompressing is far cheaper than parsing.
     Content that is not ``is_text`` may have zero bytes.
     """
-    name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "<stream>")
-    name = name if isinstance(name, str) else "<stream>"
+    name = name_of(source)
     with open_to_read(source) if isinstance(source, (str, os.PathLike)) else nullcontext(source) as file:
 
         def limit(content: Any, *, is_text: bool = is_text) -> _BoundedStream:
@@ -190,11 +195,9 @@ def read_bounded(
     limits: Limits | None = None,
     growth: float = 1.0,
     line_limit: int | None = None,
-    *,
-    is_text: bool = True,
 ) -> bytes:
     """Return the whole content of a file, which becomes ``growth`` times its length in memory once it is parsed."""
-    with open_bounded(source, limits, line_limit, is_checked=not is_text, is_text=is_text) as (stream, name):
+    with open_bounded(source, limits, line_limit) as (stream, name):
         content = stream.read()
     require_room(name, growth * len(content))
     return content
@@ -251,13 +254,13 @@ def _check_member(name: str, part: Any) -> None:
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 """Some editors put it before UTF-8 text."""
 
-LINE_LIMIT = 1 << 20
-"""Longest line of a table, in bytes."""
+LINE_LIMIT, _CHUNK = 1 << 20, 1 << 22
+"""Longest line of a table, and bytes of it read at a time."""
 
 
-def read_chunks(stream: io.BufferedReader, name: str, line: int, size: int = 1 << 22) -> Iterator[tuple[bytes, int]]:
+def read_chunks(stream: io.BufferedReader, name: str, line: int) -> Iterator[tuple[bytes, int]]:
     """Yield (text, line): chunks of whole lines, each with the number of its first line."""
-    while text := stream.read(size):
+    while text := stream.read(_CHUNK):
         tail = stream.readline(LINE_LIMIT)
         text += tail
         count = text.count(b"\n")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from unipd._typing import Array, IntArray
 from unipd._util import validate
-from unipd._util.files import atomic_write, open_to_read
+from unipd._util.files import open_to_read, write_packed
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.reading import (
     BYTE_ORDER_MARK,
@@ -384,26 +382,15 @@ def write_sdpa(problem: Any, path: str | os.PathLike[str], *, comment: str = "")
     ...     read_sdpa(f"{folder}/p.dat-s.gz") == problem
     True
     """
-    name = os.fspath(path)
     given: SdpaProblem = problem if isinstance(problem, SdpaProblem) else problem.to_sdpa()
-    with atomic_write(Path(name)) as file:
-        if not name.endswith(".gz"):
-            _write(given, file, comment)
-            return
-        with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
-            _write(given, packed, comment)
-
-
-def _write(problem: SdpaProblem, file: IO[bytes] | Any, comment: str) -> None:
-    for line in comment.splitlines():
-        file.write(f'"{line}\n'.encode())
-    sizes = " ".join(map(str, problem.block_sizes))
-    file.write(f"{problem.m}\n{len(problem.block_sizes)}\n{sizes}\n".encode())
-    file.write((" ".join(map(repr, problem.b.tolist())) + "\n").encode())
-    places = (problem.constraint, problem.block + 1, problem.row + 1, problem.col + 1, problem.value)
-    for start in range(0, problem.value.size, _LINES):
-        columns = [part[start : start + _LINES].tolist() for part in places]
-        file.write("".join(map("{} {} {} {} {!r}\n".format, *columns)).encode())
+    sizes, right = " ".join(map(str, given.block_sizes)), " ".join(map(repr, given.b.tolist()))
+    lines = [*(f'"{line}' for line in comment.splitlines()), f"{given.m}", f"{len(given.block_sizes)}", sizes, right]
+    places = (given.constraint, given.block + 1, given.row + 1, given.col + 1, given.value)
+    with write_packed(path) as file:
+        file.write("".join(f"{line}\n" for line in lines).encode())
+        for start in range(0, given.value.size, _LINES):
+            columns = [part[start : start + _LINES].tolist() for part in places]
+            file.write("".join(map("{} {} {} {} {!r}\n".format, *columns)).encode())
 
 
 _TABLE = TableLayout(widths=(5,), comments=b"", blanks=LOOSE)

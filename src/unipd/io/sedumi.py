@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import struct
 import warnings
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, IntArray
 from unipd._util import validate
-from unipd._util.files import atomic_write
+from unipd._util.files import write_packed
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.reading import Limits, Source, check_compression, open_bounded
 from unipd.memory import require_room
@@ -378,8 +376,7 @@ def write_sedumi(problem: Any, path: str | os.PathLike[str]) -> None:
     cones: dict[str, Any] = {"f": float(given.free), "l": float(given.nonnegative)}
     cones |= {"q": np.array([given.second_order], np.float64), "s": np.array([given.psd], np.float64)}
     columns = {name: sp.csc_array(part[:, None]) for name, part in (("b", given.b), ("c", given.c))}
-    content, name = io.BytesIO(), os.fspath(path)
-    savemat(content, {"A": sp.csc_array(given.A), **columns, "K": cones}, do_compression=not name.endswith(".gz"))
-    with atomic_write(Path(name)) as file:
-        packed = gzip.compress(content.getvalue(), mtime=0) if name.endswith(".gz") else content.getvalue()
-        file.write(packed)
+    content, is_packed = io.BytesIO(), os.fspath(path).endswith(".gz")
+    savemat(content, {"A": sp.csc_array(given.A), **columns, "K": cones}, do_compression=not is_packed)
+    with write_packed(path) as file:
+        file.write(content.getvalue())

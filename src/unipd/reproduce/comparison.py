@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import os
 import time
@@ -15,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import FloatArray
-from unipd._util.files import write_text
+from unipd._util.files import format_csv, write_text
 from unipd.methods import Method
 from unipd.problem import Problem
 from unipd.run import History, iterate
@@ -110,9 +108,9 @@ def write_table(
     path: str | os.PathLike[str], header: Sequence[str], curves: Iterable[tuple[Sequence[str], Sequence[FloatArray]]]
 ) -> None:
     """Write curves to a CSV file, one row per run and iteration: the labels of the run, then its columns."""
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(header)
-    for labels, columns in curves:
-        writer.writerows((*labels, *(f"{value:.10g}" for value in row)) for row in zip(*columns, strict=True))
-    write_text(Path(path), table.getvalue())
+    rows = (
+        (*labels, *(f"{value:.10g}" for value in row))
+        for labels, columns in curves
+        for row in zip(*columns, strict=True)
+    )
+    write_text(Path(path), format_csv(header, rows))

@@ -457,6 +457,13 @@ def reduce_result(result: Result) -> Result:
     return replace(result, problem=None, state=None, image=None, facts=problem_facts(result))
 
 
+def add_work(*results: Result) -> Result:
+    """Return the last of some results with the iterations, counts and seconds of all."""
+    iterations, seconds = sum(result.iterations for result in results), sum(result.seconds for result in results)
+    counts = sum((result.counts for result in results), Counts())
+    return replace(results[-1], iterations=iterations, counts=counts, seconds=seconds)
+
+
 def _violation_scale(problem: Problem, image: Any) -> float | None:
     """Return a scale s > 0 with infeasibility <= violation / s at a point with this image; None without one."""
     stretch = 1.0 if problem.rows is None else float(problem.rows.factors.max())

@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from unipd.methods import Certificate, Counts
 from unipd.problem import Problem
 from unipd.run.history import IterationInfo
 from unipd.status import Status
+
+if TYPE_CHECKING:
+    from unipd.run.result import Result
 
 
 class StoppingRule(ABC):
@@ -466,3 +469,12 @@ class RemainingBudget(StoppingRule):
     def deadline(self) -> float:
         """Return the remaining seconds."""
         return max(0.0, self.rule.deadline() - self.seconds)
+
+
+def remaining_budget(stop: StoppingRule | None, *done: Result) -> StoppingRule | None:
+    """Return the rule for what follows some runs, which share its limits; None without one."""
+    if stop is None or not done:
+        return stop
+    seconds, iterations = sum(run.seconds for run in done), sum(run.iterations for run in done)
+    counts = sum((run.counts for run in done), Counts())
+    return RemainingBudget(stop, seconds, iterations, counts, sum(run.cpu_seconds for run in done))

@@ -107,7 +107,7 @@ def test_without_a_target_there_is_no_fidelity():
 
 
 def test_any_function_of_the_state_has_an_interval():
-    counts = simulate_counts(ghz(2), all_bases(2), 400, noise=Noise(depolarising=0.2), seed=1)
+    counts = simulate_counts(ghz(2), all_bases(2), 400, noise=Noise(depolarizing=0.2), seed=1)
     errors = PauliTomography().fit_counts(counts).bootstrap(20, seed=1)
     assert len(errors.states) == errors.replicates == 20
     low, high = errors.interval(lambda state: state.negativity([0]))

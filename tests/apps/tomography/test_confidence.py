@@ -120,7 +120,7 @@ def test_attained_values_belong_to_states_of_the_region():
 
 
 def test_the_projector_on_a_pure_state_is_an_observable():
-    counts = simulate_counts(ghz(2), all_bases(2), 200, noise=Noise(depolarising=0.1), seed=1)
+    counts = simulate_counts(ghz(2), all_bases(2), 200, noise=Noise(depolarizing=0.1), seed=1)
     estimate = PauliTomography().fit_counts(counts)
     by_state, by_vector = (estimate.state_range(target) for target in (ghz(2), [1, 0, 0, 1] / np.sqrt(2)))
     by_sum = estimate.state_range({"II": 0.25, "XX": 0.25, "ZZ": 0.25, "YY": -0.25})

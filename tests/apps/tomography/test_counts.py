@@ -127,8 +127,8 @@ def test_both_ways_of_summing_signs_agree(qubits, seed):
     np.testing.assert_allclose(all_signed_sums(qubits, outcomes[:1], counts[:1], few), (signs * counts)[few][:, 0])
 
 
-def test_readout_and_depolarising_noise_damp_the_counts():
-    noise = Noise(depolarising=0.2, readout=0.1)
+def test_readout_and_depolarizing_noise_damp_the_counts():
+    noise = Noise(depolarizing=0.2, readout=0.1)
     probabilities = outcome_probabilities(ghz(2), "ZZ", noise)
     parity = probabilities @ [1, -1, -1, 1]
     assert parity == pytest.approx(0.8 * 0.8**2)

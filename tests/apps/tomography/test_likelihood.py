@@ -278,7 +278,7 @@ def test_counts_are_read_from_tables(tmp_path):
 
 
 def test_depolarizing_a_likelihood_fit_costs_its_share():
-    counts = simulate_counts(ghz(3), all_bases(3), 1000, noise=Noise(depolarising=0.05), seed=1)
+    counts = simulate_counts(ghz(3), all_bases(3), 1000, noise=Noise(depolarizing=0.05), seed=1)
     plain = PauliTomography(threads=1).fit_counts(counts)
     moved = PauliTomography(threads=1, depolarize=1e-2).fit_counts(counts)
     assert plain.objective_ < moved.objective_ <= 1.0101 * plain.objective_

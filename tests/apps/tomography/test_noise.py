@@ -46,7 +46,7 @@ def test_noisy_mixed_states_are_certified():
 
 @pytest.mark.parametrize("shots", [1e4, 1e6, 1e7])
 def test_the_default_accuracy_is_below_the_noise_with_any_number_of_shots(shots):
-    data = simulate("ghz", 3, measurements=64, noise=Noise(shots=int(shots), depolarising=0.05), seed=1).data
+    data = simulate("ghz", 3, measurements=64, noise=Noise(shots=int(shots), depolarizing=0.05), seed=1).data
     estimate = PauliTomography().fit_data(data)
     assert estimate.result_.status.value == "solved"
     assert estimate.result_.absolute_gap <= 0.1
@@ -54,7 +54,7 @@ def test_the_default_accuracy_is_below_the_noise_with_any_number_of_shots(shots)
 
 
 def test_weights_of_outcomes_are_fitted_below_the_noise():
-    counts = simulate_counts(ghz(2), all_bases(2), 1_000_000, noise=Noise(depolarising=0.05), seed=1)
+    counts = simulate_counts(ghz(2), all_bases(2), 1_000_000, noise=Noise(depolarizing=0.05), seed=1)
     for objective in ("gaussian", "outcomes"):
         assert PauliTomography(objective=objective).fit_counts(counts).result_.absolute_gap <= 0.011
 
@@ -113,7 +113,7 @@ def test_depolarization_without_cost_ends_at_white_noise():
 
 
 def test_the_depolarized_estimate_is_certified():
-    counts = simulate_counts(ghz(3), all_bases(3), 1000, noise=Noise(depolarising=0.05), seed=1)
+    counts = simulate_counts(ghz(3), all_bases(3), 1000, noise=Noise(depolarizing=0.05), seed=1)
     plain = PauliTomography(threads=1, objective="gaussian", accuracy=1e-6).fit_counts(counts)
     moved = PauliTomography(threads=1, objective="gaussian", accuracy=1e-6, depolarize=1e-3).fit_counts(counts)
     assert plain.objective_ < moved.objective_ <= 1.0011 * plain.objective_
@@ -122,7 +122,7 @@ def test_the_depolarized_estimate_is_certified():
 
 
 def test_depolarizing_may_cost_its_share_beside_the_absolute_tolerance():
-    counts = simulate_counts(ghz(3), all_bases(3), 1000, noise=Noise(depolarising=0.05), seed=1)
+    counts = simulate_counts(ghz(3), all_bases(3), 1000, noise=Noise(depolarizing=0.05), seed=1)
 
     def fit(atol, depolarize):
         options = {"objective": "gaussian", "accuracy": 1e-13, "solver_options": {"atol": atol}}

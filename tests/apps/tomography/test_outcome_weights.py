@@ -27,7 +27,7 @@ from . import naive
 
 
 def white(qubits, share, shots, seed):
-    counts = simulate_counts(ghz(qubits), all_bases(qubits), shots, noise=Noise(depolarising=share), seed=seed)
+    counts = simulate_counts(ghz(qubits), all_bases(qubits), shots, noise=Noise(depolarizing=share), seed=seed)
     return counts, 1 - share + share / 2**qubits
 
 
@@ -113,7 +113,7 @@ def test_all_rounds_are_counted_and_a_limit_ends_them():
 @pytest.mark.parametrize("share", [0.0, 0.05])
 def test_checkpoints_are_those_of_the_fit_that_was_chosen(share, tmp_path):
     state = random_pure(3, 1) if share == 0.0 else ghz(4)
-    counts = simulate_counts(state, all_bases(state.qubits), 1000, noise=Noise(depolarising=share), seed=3)
+    counts = simulate_counts(state, all_bases(state.qubits), 1000, noise=Noise(depolarizing=share), seed=3)
     found = [
         PauliTomography(threads=1, solver_options=options).fit_counts(counts).objective_
         for options in ({}, {"checkpoint": tmp_path / "a"}, {"checkpoint": tmp_path / "a", "resume": True})

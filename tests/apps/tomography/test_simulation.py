@@ -69,8 +69,8 @@ STRINGS = as_paulis(["III", "XII", "XYI", "ZZZ"])
 VALUES = np.array([1.0, 0.8, -0.5, 0.25])
 
 
-def test_depolarising_and_readout_damp_by_weight():
-    noise = Noise(depolarising=0.1, readout=0.05)
+def test_depolarizing_and_readout_damp_by_weight():
+    noise = Noise(depolarizing=0.1, readout=0.05)
     expected = [1.0, 0.9 * 0.9 * 0.8, -0.9 * 0.9**2 * 0.5, 0.9 * 0.9**3 * 0.25]
     np.testing.assert_allclose(noise.sample(STRINGS, VALUES, np.random.default_rng(0)), expected)
     assert noise.stderr(VALUES) is None
@@ -111,7 +111,7 @@ def test_variances_are_never_zero():
 
 
 @pytest.mark.parametrize(
-    "bad", [{"shots": 0}, {"shots": 1.5}, {"depolarising": 1.5}, {"readout": 0.5}, {"gaussian": -1}, {"readout": -0.1}]
+    "bad", [{"shots": 0}, {"shots": 1.5}, {"depolarizing": 1.5}, {"readout": 0.5}, {"gaussian": -1}, {"readout": -0.1}]
 )
 def test_wrong_noise_is_refused(bad):
     with pytest.raises(InvalidInput):

@@ -180,7 +180,7 @@ def test_fidelity_with_a_target_and_ranges_of_observables(invoke, tmp_path):
 def test_noise_options(invoke):
     clean = run(invoke, "--simulate", "ghz", "--qubits", 3)
     noisy = run(
-        invoke, "--simulate", "ghz", "--qubits", 3, "--depolarising", 0.2, "--readout", 0.02, "--gaussian", 0.01
+        invoke, "--simulate", "ghz", "--qubits", 3, "--depolarizing", 0.2, "--readout", 0.02, "--gaussian", 0.01
     )
     assert clean["fidelity"] > 0.999
     assert noisy["fidelity"] < 0.9

@@ -254,7 +254,7 @@ class QuantumChannel(ReprMixin):
 
     @property
     def purity(self) -> float:
-        """tr (J / d_in)^2: 1 for a unitary channel, 1 / d^2 for the completely depolarising one."""
+        """tr (J / d_in)^2: 1 for a unitary channel, 1 / d^2 for the completely depolarizing one."""
         return float(np.linalg.norm(self.choi) ** 2) / self.inputs**2
 
     @property
@@ -394,7 +394,7 @@ def random_channel(qubits: int, rank: int | None = None, seed: int = 0) -> Quant
 
 
 def noisy_channel(channel: Any, *, depolarizing: float = 0.0, loss: float = 0.0) -> QuantumChannel:
-    """Return a channel followed by depolarising noise, and with a share of all shots lost.
+    """Return a channel followed by depolarizing noise, and with a share of all shots lost.
 
     With probability ``depolarizing`` the output is replaced by white noise; the identity is one of its errors, unlike
     those that ``strength`` of :func:`make_channel` counts.

@@ -18,9 +18,10 @@ from unipd._typing import Array, IntArray
 from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData
 from unipd.apps.sdp.infeasibility import NEGLIGIBLE_VIOLATION
 from unipd.apps.sdp.program import SDP
-from unipd.apps.sdp.solver import add_work, remaining_budget
 from unipd.maps.sdp import Entries
 from unipd.run import Result
+from unipd.run.result import add_work
+from unipd.run.stopping import remaining_budget
 from unipd.status import Status
 
 ROUNDING = 1e-14
@@ -191,8 +192,7 @@ class ConeProgram:
         is_far = first.status is Status.STALLED and first.relative_error > NEGLIGIBLE_VIOLATION
         if not is_far or isinstance(self.form, Dual):
             return solution
-        if options.get("stop") is not None:
-            options["stop"] = remaining_budget(options["stop"], first)
+        options["stop"] = remaining_budget(options.get("stop"), first)
         options.pop("start", None)
         form = Dual(self)
         second = SDP(form.data).solve(accuracy, **options)

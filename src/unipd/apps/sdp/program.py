@@ -31,13 +31,13 @@ from unipd.apps.sdp.data import (
 )
 from unipd.apps.sdp.formulation import WarmStart, analyse, find_contradiction
 from unipd.apps.sdp.infeasibility import infeasible_result
-from unipd.apps.sdp.solver import CONIC_METHODS, Solver, describe_point, measure_point
+from unipd.apps.sdp.solver import CONIC_METHODS, Solver, certified_fields, describe_point, measure_point
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem, read_sdpa, write_sdpa
 from unipd.maps.sdp import Entries
 from unipd.memory import peak_memory
-from unipd.problem import Problem, ratio
+from unipd.problem import Problem
 from unipd.run import Result, recheck
 from unipd.run.checkpoint.checkpoint import checkpoint_for
 from unipd.run.result import ProblemFacts
@@ -437,13 +437,11 @@ def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, r
     multipliers, given = _read_dual(data, dual)
     projected, outside = _project(data, given if x is None else x)
     point = measure_point(data, projected)
-    scale = math.nan if projected is None else measure_gap_scale(data, point.objective)
     prover = Prover(data, rigorous, math.nan if projected is None else choose_size(data, projected))
-    slack = accuracy * scale if projected is not None else 0.0
+    slack = 0.0 if projected is None else accuracy * measure_gap_scale(data, point.objective)
     proof = prover.prove(multipliers, slack)
     if not point.objective - proof.value <= slack:
         proof = max(proof, prover.prove(-multipliers, slack), key=lambda found: found.value)
-    sign, violation = -1.0 if program.maximise else 1.0, data.relative_norm(point.violation)
     rounding = EPS * (abs(proof.value) + abs(program.constant)) if rigorous and program.constant else 0.0
     proved = "All rounding is counted." if rigorous else "Rounding is counted in the factorisation of the slack."
     kind, condition = proof.trace.condition(proof.kind)
@@ -451,27 +449,15 @@ def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, r
     extras = describe_point(data, point, proof.dual, proof.margin, proof.trace, outside)
     result = Result(
         status=Status.SOLVED,
-        note="Certified to the requested accuracy: feasibility and duality gap were computed anew." + note,
-        x=projected,
-        image=point.image,
+        **certified_fields(program, point, proof.value - rounding, ProblemFacts(problem=repr(program))),
+        note="Certified to the requested accuracy: feasibility and duality gap were recomputed." + note,
         dual=proof.dual,
-        objective=sign * point.objective + program.constant,
-        dual_bound=sign * (proof.value - rounding) + program.constant,
-        gap=math.nan if projected is None else ratio(point.objective - proof.value, scale),
-        infeasibility=violation / data.feasibility_scale(point.image),
-        violation=violation,
         bound_kind=kind,
         accuracy=accuracy,
         method="certify",
         seconds=time.perf_counter() - started,
         peak_memory_bytes=peak_memory(),
         extras=extras | {"rounding_counted": rigorous},
-        facts=ProblemFacts(
-            problem=repr(program),
-            maximise=program.maximise,
-            scale=scale,
-            feasibility_scale=data.feasibility_scale(point.image),
-        ),
     )
     missing = f"Not certified to the requested accuracy of {accuracy:g}."
     if projected is None:

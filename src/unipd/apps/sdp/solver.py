@@ -46,8 +46,8 @@ from unipd.errors import InvalidInput
 from unipd.methods import METHODS
 from unipd.problem import Problem, ratio
 from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, recheck, solve
-from unipd.run.result import problem_facts
-from unipd.run.stopping import RemainingBudget
+from unipd.run.result import ProblemFacts, add_work, problem_facts
+from unipd.run.stopping import remaining_budget
 from unipd.spectral import norm_bound
 from unipd.status import Status
 
@@ -211,10 +211,9 @@ class Solver:
         result = first(self.stop)
         if result.status is not Status.STALLED:
             return result
-        remaining = None if self.stop is None else remaining_budget(self.stop, result)
         with raise_on_signals():
             try:
-                later = second(remaining)
+                later = second(remaining_budget(self.stop, result))
             except KeyboardInterrupt:
                 return downgrade(result, Status.INTERRUPTED)
         return _combine(result, later)
@@ -308,15 +307,14 @@ class Solver:
         direction = None if math.isfinite(state.kept_bound) else data.point(parts)
         ray = None if direction is None else find_ray(data, direction)
         if ray is None and kind is InteriorPoint and estimate_seconds(data) <= RETRY_SECONDS:
-            remaining = None if stop is None else remaining_budget(stop, result)
             method = replace(method, is_equilibrated=True)
-            again = self._refine(analysis, problem, trace, method, remaining, options)
+            again = self._refine(analysis, problem, trace, method, remaining_budget(stop, result), options)
             if again.status is not Status.INFEASIBLE:
                 result = _combine(result, again)
             if result.status not in (Status.STALLED, Status.INFEASIBLE):
                 return replace(result, state=None)
             if direction is not None:
-                ray = self._seek_ray(None if stop is None else remaining_budget(stop, result))
+                ray = self._seek_ray(remaining_budget(stop, result))
         if ray is not None:
             return _replace_point(result, self._follow_ray(ray, stop, started))
         note = result.message if result.status is Status.STALLED else Status.STALLED.message
@@ -372,7 +370,7 @@ class Solver:
         template solved to its accuracy is reported as stalled if the program is not.
         """
         program, face, lifting = self.program, analysis.face, analysis.lifting
-        data, sign = program.data, -1.0 if program.maximise else 1.0
+        data = program.data
         x = result.x if result.x is None or face is None else face.reflection.lift(result.x)
         if trace is None:
             proof = _prove_by_size(data, result)
@@ -384,28 +382,15 @@ class Solver:
             x, dual, trace = None if x is None else lifting.point(x), lifting.dual(data, dual), lifting.trace(data.size)
         kind, condition = trace.condition(kind)
         point = measure_point(data, x)
-        violation, scale = data.relative_norm(point.violation), measure_gap_scale(data, point.objective)
         final = replace(
             result,
-            x=x,
-            image=point.image,
+            **certified_fields(program, point, bound, problem_facts(result)),
             dual=dual,
-            objective=sign * point.objective + program.constant,
-            dual_bound=sign * bound + program.constant,
-            gap=ratio(point.objective - bound, scale) if math.isfinite(point.objective) else math.inf,
             bound_kind=kind,
-            infeasibility=violation / data.feasibility_scale(point.image),
-            violation=violation,
             extras=describe_point(data, point, dual, bottom, trace),
             history=result.history.convert_values(problem.sharp.display_value),
             accuracy=self.accuracy,
             note=result.message + condition,
-            facts=replace(
-                problem_facts(result),
-                maximise=program.maximise,
-                scale=scale,
-                feasibility_scale=data.feasibility_scale(point.image),
-            ),
             state=result.state if result.method in (InteriorPoint.name, Splitting.name) else None,
         )
         if lifting is None and x is not None and measure_size(data, x) > LARGEST_MULTIPLE * data.natural_trace:
@@ -469,11 +454,6 @@ def _prove_by_size(data: SdpData, result: Result) -> Proof:
     return proof if proof.margin >= 0.0 else prover.limit(proof)
 
 
-def remaining_budget(stop: StoppingRule, done: Result) -> StoppingRule:
-    """Return the rule for what follows a run."""
-    return RemainingBudget(stop, done.seconds, done.iterations, done.counts, done.cpu_seconds)
-
-
 def _combine(first: Result, second: Result) -> Result:
     """Return the second result, or the first if it is more accurate and the second proves nothing, with all work."""
     if _largest_error(first) < _largest_error(second) and not second.status.is_conclusive:
@@ -485,16 +465,6 @@ def _largest_error(result: Result) -> float:
     """Return the largest of gap, infeasibility and DIMACS errors, inf where one is unknown."""
     errors = [result.relative_error, *map(abs, result.extras["dimacs_errors"])]
     return math.inf if any(map(math.isnan, errors)) else max(errors)
-
-
-def add_work(first: Result, second: Result) -> Result:
-    """Return the second result with the work of both."""
-    return replace(
-        second,
-        iterations=first.iterations + second.iterations,
-        counts=first.counts + second.counts,
-        seconds=first.seconds + second.seconds,
-    )
 
 
 def _replace_point(run: Result, proof: Result) -> Result:
@@ -525,6 +495,23 @@ def measure_point(data: SdpData, x: LowRank | None) -> Point:
     """Return X with its figures."""
     both = np.full(data.size + 1, math.nan) if x is None else data.cost_and_constraints.image(x)
     return Point(x, float(both[0]), both[1:], data.violation(both[1:]))
+
+
+def certified_fields(program: SDP, point: Point, bound: float, facts: ProblemFacts) -> dict[str, Any]:
+    """Return the fields of a result that X and a lower bound on min <C, X> determine, in the units of the data."""
+    data, sign = program.data, -1.0 if program.maximise else 1.0
+    violation, size = data.relative_norm(point.violation), data.feasibility_scale(point.image)
+    scale = measure_gap_scale(data, point.objective)
+    return {
+        "x": point.x,
+        "image": point.image,
+        "objective": sign * point.objective + program.constant,
+        "dual_bound": sign * bound + program.constant,
+        "gap": ratio(point.objective - bound, scale) if math.isfinite(point.objective) else math.nan,
+        "infeasibility": violation / size,
+        "violation": violation,
+        "facts": replace(facts, maximise=program.maximise, scale=scale, feasibility_scale=size),
+    }
 
 
 def describe_point(

@@ -20,6 +20,7 @@ from unipd._typing import Array
 from unipd._util.arrays import norm
 from unipd.apps.sdp.data import FREE, NONNEGATIVE, SECOND_ORDER, SdpData
 from unipd.apps.sdp.interior_point import ConicForm, InteriorPoint
+from unipd.couplings import SecondOrderCone
 
 STEPS = 20
 """Steps between two certificates, which cost about as much as three."""
@@ -84,7 +85,7 @@ class Alternation:
             elif block.kind == NONNEGATIVE:
                 parts.append(np.maximum(part, 0.0))
             elif block.kind == SECOND_ORDER:
-                parts.append(_project_second_order(part))
+                parts.append(SecondOrderCone().project(part))
             else:
                 parts.append(_project_psd(part))
         return columns.join(parts)
@@ -122,17 +123,6 @@ def _factorise(gram: Any) -> Any:
     if gram.nnz <= np.count_nonzero(diagonal):
         return lambda right: right / (diagonal + shift)
     return splu(sp.csc_matrix(gram + shift * sp.eye_array(diagonal.size))).solve
-
-
-def _project_second_order(part: Array) -> Array:
-    """Return the nearest vector with x_1 >= ||(x_2, ..., x_k)||."""
-    length = norm(part[1:])
-    if length <= part[0]:
-        return part
-    if length <= -part[0]:
-        return np.zeros_like(part)
-    head = 0.5 * (part[0] + length)
-    return np.concatenate([[head], part[1:] * (head / length)])
 
 
 def _project_psd(part: Array) -> Array:

@@ -318,13 +318,12 @@ def mixed_factor(state: QuantumState) -> Array:
     return np.concatenate([roots, share * random_block(roots, WIDTH, 0)], axis=1)
 
 
-def minimize_nats(problem: Problem, factor: Array, accuracy: float = NATS) -> Result:
-    """Minimise over all states from R to an absolute accuracy."""
+def minimize_nats(problem: Problem, factor: Array) -> Result:
+    """Minimise over all states from R to the absolute accuracy NATS."""
     start = QuantumState.from_low_rank(LowRank(factor, factor, np.ones(factor.shape[1]))).low_rank
     objective = problem.sharp.objective(start) + problem.coupling.penalty(problem.map.image(start) - problem.b)
-    relative = accuracy / problem.scale(objective)
-    method = FixedRank(initial=factor)
-    return solve(problem, method, accuracy=relative, stop=MaxIterations(MOST_ITERATIONS))
+    relative, stop = NATS / problem.scale(objective), MaxIterations(MOST_ITERATIONS)
+    return solve(problem, FixedRank(initial=factor), accuracy=relative, stop=stop)
 
 
 class End(NamedTuple):

@@ -56,14 +56,14 @@ from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData
 from unipd.maps.pauli import OutcomeMap, PauliMap
 from unipd.memory import require_room_for_state
-from unipd.methods import Certificate, Counts, Method, as_method
+from unipd.methods import Certificate, Method, as_method
 from unipd.methods.base import measure_point
 from unipd.methods.factored import is_factorable
 from unipd.problem import Problem
-from unipd.run import Result, StoppingRule, iterate, recheck, solve
+from unipd.run import Result, iterate, recheck, solve
 from unipd.run.consistency import certify_bound
-from unipd.run.result import certificate_figures
-from unipd.run.stopping import RemainingBudget
+from unipd.run.result import add_work, certificate_figures
+from unipd.run.stopping import remaining_budget
 from unipd.sharp.base import unwrap_counter
 from unipd.sharp.spectral.factors import SpectralFactors
 from unipd.sharp.spectral.spectrahedron import Spectrahedron
@@ -161,10 +161,10 @@ def _fit_frequencies(
     def fit_weighted(variance: FloatArray, **changes: Any) -> Fit:
         problem = outcome_problem(outcome_map, histogram, variance, **oracle_options(settings.method))
         model = Model(problem, objective, strings, data, False, histogram)
-        changed = replace(settings, stop=_remaining_budget(settings.stop, done), **changes)
+        changed = replace(settings, stop=remaining_budget(settings.stop, *done), **changes)
         fit = fit_model(_with_accuracy(changed, objective, problem, data.qubits), model)
         done.append(fit.result)
-        return replace(fit, result=_total_work(done))
+        return replace(fit, result=add_work(*done))
 
     if objective == "gaussian":
         return fit_weighted(gaussian_variance(histogram))
@@ -176,21 +176,6 @@ def _fit_frequencies(
             return fit
         prior = fit.state
     return fit_weighted(multinomial_variance(histogram, outcome_map.image(prior.low_rank)))
-
-
-def _remaining_budget(stop: StoppingRule | None, done: list[Result]) -> StoppingRule | None:
-    """Return the rule for the next of several fits, which share the limits."""
-    if stop is None or not done:
-        return stop
-    work = _total_work(done)
-    return RemainingBudget(stop, work.seconds, work.iterations, work.counts, sum(result.cpu_seconds for result in done))
-
-
-def _total_work(results: list[Result]) -> Result:
-    """Return the last result with the iterations, counts and seconds of all."""
-    iterations, seconds = sum(result.iterations for result in results), sum(result.seconds for result in results)
-    counts = sum((result.counts for result in results), Counts())
-    return replace(results[-1], iterations=iterations, counts=counts, seconds=seconds)
 
 
 def fit_model(settings: FitSettings, model: Model) -> Fit:
@@ -211,13 +196,13 @@ def fit_model(settings: FitSettings, model: Model) -> Fit:
     done: list[Result] = []
     fit = _search_rank(settings, model, done, must_explain=settings.rank is None)
     if fit is None:
-        rest = replace(settings, rank=None, stop=_remaining_budget(settings.stop, done))
+        rest = replace(settings, rank=None, stop=remaining_budget(settings.stop, *done))
         fit = replace(_fit_rank(rest, model), rank_choice="any rank (no low rank explains the data)")
     elif settings.solver_options:  # checkpoints are those of the final fit
         final, done = _fit_rank(replace(settings, rank=fit.rank_limit), model), []
         fit = replace(final, rank_limit=fit.rank_limit, rank_choice=fit.rank_choice)
     others = [result for result in done if result is not fit.result]
-    return replace(fit, settings=settings, result=_total_work([*others, fit.result]))
+    return replace(fit, settings=settings, result=add_work(*others, fit.result))
 
 
 def _search_rank(settings: FitSettings, model: Model, done: list[Result], *, must_explain: bool) -> Fit | None:
@@ -233,7 +218,7 @@ def _search_rank(settings: FitSettings, model: Model, done: list[Result], *, mus
         parameters = parameter_count(model.data.qubits, rank)
         if parameters > (LARGEST_SHARE if must_explain else 1.0) * model.observations:
             break
-        stop = _remaining_budget(settings.stop, done)
+        stop = remaining_budget(settings.stop, *done)
         fit = replace(_fit_rank(replace(settings, rank=rank, stop=stop, solver_options={}), model), rank_limit=rank)
         done.append(fit.result)
         if not fit.is_complete:

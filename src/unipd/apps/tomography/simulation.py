@@ -228,7 +228,7 @@ def _dimension(qubits: int) -> int:
 class Noise:
     """Errors that an expectation value e suffers between the state and the data, in this order.
 
-    1. ``depolarising`` d: the state becomes (1 - d) rho + d I/p, so e becomes (1 - d) e (the paper's polarisation);
+    1. ``depolarizing`` d: the state becomes (1 - d) rho + d I/p, so e becomes (1 - d) e (the paper's polarisation);
     2. ``readout`` r: every measured bit flips with probability r, so e becomes (1 - 2 r)^w e for a string of weight w;
     3. ``shots`` N: the mean of N outcomes +-1 (binomial);
     4. ``gaussian`` s: an error of standard deviation s is added.
@@ -239,7 +239,7 @@ class Noise:
     ----------
     shots
         N; None for exact means.
-    depolarising
+    depolarizing
         The share d of white noise.
     readout
         The probability r to flip a bit.
@@ -249,7 +249,7 @@ class Noise:
     Raises
     ------
     InvalidInput
-        ``depolarising``: expected a number from 0 to 1; ``readout``: expected a probability below 1/2; ``gaussian``:
+        ``depolarizing``: expected a number from 0 to 1; ``readout``: expected a probability below 1/2; ``gaussian``:
         expected a number of at least zero; ``shots``: expected an integer of at least 1.
 
     See Also
@@ -263,15 +263,15 @@ class Noise:
     """
 
     shots: int | None = None
-    depolarising: float = 0.0
+    depolarizing: float = 0.0
     readout: float = 0.0
     gaussian: float = 0.0
 
     def __post_init__(self) -> None:
         if self.shots is not None:
             validate.integer("shots", self.shots, minimum=1)
-        if not 0.0 <= validate.number("depolarising", self.depolarising) <= 1.0:
-            raise InvalidInput("depolarising", "a number from 0 to 1", repr(self.depolarising))
+        if not 0.0 <= validate.number("depolarizing", self.depolarizing) <= 1.0:
+            raise InvalidInput("depolarizing", "a number from 0 to 1", repr(self.depolarizing))
         if not 0.0 <= validate.number("readout", self.readout) < 0.5:
             raise InvalidInput("readout", "a probability below 1/2", repr(self.readout))
         validate.nonnegative("gaussian", self.gaussian)
@@ -290,12 +290,12 @@ class Noise:
 
         Examples
         --------
-        >>> noise = Noise(depolarising=0.5)
+        >>> noise = Noise(depolarizing=0.5)
         >>> noise.sample(Paulis(1, np.array([0, 1]), np.array([0, 0])), np.array([1.0, 0.5]), np.random.default_rng(0))
         array([1.  , 0.25])
         """
         weight = bit_count(paulis.x | paulis.z)
-        damping = (1.0 - self.depolarising) * (1.0 - 2.0 * self.readout) ** weight
+        damping = (1.0 - self.depolarizing) * (1.0 - 2.0 * self.readout) ** weight
         values = np.where(weight == 0, 1.0, damping * expectations)
         if self.shots is not None:
             values = binomial_mean(values, self.shots, rng)
@@ -416,7 +416,7 @@ def outcome_probabilities(state: QuantumState, basis: str, noise: Noise | None =
     vectors: Any = (state.eigenvectors * np.sqrt(state.eigenvalues)).T
     probabilities = np.sum(np.abs(apply_local(vectors, rotations)) ** 2, axis=0)
     if noise is not None:
-        probabilities = (1.0 - noise.depolarising) * probabilities + noise.depolarising / probabilities.size
+        probabilities = (1.0 - noise.depolarizing) * probabilities + noise.depolarizing / probabilities.size
         if noise.readout:
             flips = np.array([[1.0 - noise.readout, noise.readout], [noise.readout, 1.0 - noise.readout]])
             probabilities = apply_local(probabilities[np.newaxis], (flips,) * state.qubits)[0]
@@ -450,7 +450,7 @@ def simulate_counts(
 ) -> dict[str, dict[str, int]]:
     """Return counts of bit-strings (qubit 0 at the right) for ``shots`` shots in each basis.
 
-    Depolarising and readout noise act on the outcomes; the shots of ``noise`` are not used.
+    Depolarizing and readout noise act on the outcomes; the shots of ``noise`` are not used.
 
     Parameters
     ----------

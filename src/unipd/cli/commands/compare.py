@@ -12,6 +12,7 @@ import typer
 from unipd.cli.commands.solve import is_python, load_problem
 from unipd.cli.options import (
     METHODS,
+    PROBLEM,
     SOLVING,
     WATCHING,
     WRITING,
@@ -162,19 +163,15 @@ _PROBLEM = "Problem"
 def compare(
     problem: Annotated[
         str | None,
-        typer.Argument(
-            help="A file of SDPA (.dat-s), SeDuMi (.mat) or CBF (.cbf), also .gz; MODULE:NAME or FILE.py:NAME."
-        ),
+        typer.Argument(help=PROBLEM),
     ] = None,
     demo: Annotated[Demo | None, option(f"Solve a generated problem: {', '.join(DEMOS)}.", _PROBLEM)] = None,
     size: Annotated[int | None, option("Size of the generated problem.", _PROBLEM, min=4)] = None,
-    methods: Annotated[str | None, option("Comma-separated methods; default: all applicable ones.", "Solver")] = None,
-    axis: Annotated[
-        Axis, option("Axis of --plot: iterations, oracle_calls, matvecs or seconds.", "Output")
-    ] = "oracle_calls",
-    theme: Annotated[Theme, option("Theme of --plot: light or dark.", "Output")] = "light",
+    methods: Annotated[str | None, option("Methods, separated by commas; default: all that apply.", "Solver")] = None,
+    axis: Axis = "oracle_calls",
+    theme: Theme = "light",
     save: Annotated[
-        Path | None, option("Save every result to this folder, for unipd report.", "Output", metavar="FOLDER")
+        Path | None, option("Save each result to this folder, for unipd report.", "Output", metavar="FOLDER")
     ] = None,
     *,
     options: Options,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -32,8 +31,78 @@ if TYPE_CHECKING:
     from unipd.io.ratings import Ratings
 
 METHODS = ("auto", "factored", "accunipdgrad", "unipdgrad", "frank-wolfe", "corrective")
-_MODEL, _USE = "Model", "Use"
 _COMMON = tuple(name for name in (*SOLVING, *CHECKPOINTING, *WRITING, *WATCHING) if name not in METHOD_OPTIONS)
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """What is fitted."""
+
+    panel: ClassVar[str] = "Model"
+    duplicates: Annotated[
+        str | None, option("What to do with several ratings of one pair: last, mean or error.", metavar="NAME")
+    ] = None
+    radius: Annotated[str, option("Radius of the nuclear ball; auto: by validation; none: with --residual.")] = "auto"
+    side: Annotated[
+        bool, option("Use the rating pattern as side information (slower, more accurate).", None, "--side")
+    ] = False
+    residual: Annotated[
+        float | None, option("Minimise the nuclear norm subject to this root mean squared residual; replaces --radius.")
+    ] = None
+    user_ridge: Annotated[float, option("Ridge penalty of the user biases.")] = 8.0
+    item_ridge: Annotated[float | None, option("Ridge penalty of the item biases; default 5, or 12 with --side.")] = (
+        None
+    )
+    weight_power: Annotated[
+        float | None, option("Power of the rating counts in the weights; default 0.5, or 0.35 with --side.")
+    ] = None
+    rank: Annotated[
+        int | None, option("Initial number of columns, which grows; default 64, or 48 with --side.", min=1)
+    ] = None
+
+    def make_model(self, options: Options) -> CompletionModel:
+        """Return the model that these and the common options describe."""
+        from unipd.apps.completion.model import CompletionModel
+
+        if self.residual is not None and self.radius not in ("auto", "none"):
+            raise InvalidInput("--residual", "either --radius or --residual", "both")
+        settings: dict[str, Any] = {**asdict(self), "radius": _radius(self.radius)}
+        return CompletionModel(
+            side_information=settings.pop("side"),
+            **settings,
+            method="factored" if options.method == "auto" else options.method,
+            accuracy=options.accuracy,
+            random_state=options.seed,
+            max_seconds=options.time_limit,
+            callback=stopping_rule(replace(options, time_limit=None)),
+            verbose=not options.quiet,
+        )
+
+
+@dataclass(frozen=True)
+class UseOptions:
+    """What the model is used for."""
+
+    panel: ClassVar[str] = "Use"
+    metrics: Annotated[str, option("Metrics on --test, separated by commas: rmse, mae, ndcg, recall, map.")] = "rmse"
+    relevant: Annotated[
+        float | None,
+        option("Least test rating of a relevant item, for ndcg, recall and map; default: all are relevant."),
+    ] = None
+    recommend: Annotated[str | None, option("Recommend items to this user.")] = None
+    top: Annotated[int, option("Number of recommendations, also for ndcg, recall and map.", min=1)] = 10
+    titles: Annotated[Path | None, option("Titles of items: item and title per line, as in u.item.")] = None
+
+    def check(self, test: Path | None) -> tuple[str, ...]:
+        """Return the metrics; raise for options without the one that they need."""
+        from unipd.apps.completion.fitted_model import check_metrics
+
+        wanted = tuple(dict.fromkeys(("rmse", *check_metrics("--metrics", self.metrics))))
+        if test is None and (wanted != ("rmse",) or self.relevant is not None):
+            raise InvalidInput("--metrics", "--test with this option", "none")
+        if self.titles is not None and self.recommend is None:
+            raise InvalidInput("--titles", "--recommend with this option", "none")
+        return wanted
 
 
 @common_options(
@@ -51,43 +120,16 @@ def complete(
     ratings: Annotated[
         Path, typer.Argument(help="One rating per line: user, item, rating (text, .gz or .parquet).", metavar="RATINGS")
     ],
-    test: Annotated[Path | None, option("Test ratings, to report the test error.", None)] = None,
+    test: Annotated[Path | None, option("Test ratings, to report the test error.")] = None,
     columns: Annotated[
-        str | None, option("Names of the columns: user=NAME,item=NAME,rating=NAME (of --test, too).", None)
+        str | None, option("Names of the columns, also those of --test: user=NAME,item=NAME,rating=NAME.")
     ] = None,
-    duplicates: Annotated[
-        str | None, option("What counts of several ratings of a pair: last, mean or error.", _MODEL)
-    ] = None,
-    radius: Annotated[
-        str, option("Radius of the nuclear ball; auto: by validation; none: with --residual.", _MODEL)
-    ] = "auto",
-    side: Annotated[
-        bool, option("Use the rating pattern as side information (slower, more accurate).", _MODEL, "--side")
-    ] = False,
-    residual: Annotated[
-        float | None, option("Least nuclear norm with this root mean squared residual, instead of a radius.", _MODEL)
-    ] = None,
-    user_ridge: Annotated[float, option("Ridge penalty of the user biases.", _MODEL)] = 8.0,
-    item_ridge: Annotated[float | None, option("Ridge penalty of the item biases; 5, with --side 12.", _MODEL)] = None,
-    weight_power: Annotated[
-        float | None, option("Power of the rating counts in the weights; 0.5, with --side 0.35.", _MODEL)
-    ] = None,
-    rank: Annotated[
-        int | None, option("Initial number of columns; 64, with --side 48; it grows.", _MODEL, min=1)
-    ] = None,
-    metrics: Annotated[
-        str, option("Metrics on --test: rmse, mae, ndcg, recall, map, separated by commas.", _USE)
-    ] = "rmse",
-    relevant: Annotated[
-        float | None, option("Test ratings from which an item is relevant, for ndcg, recall and map; all.", _USE)
-    ] = None,
-    recommend: Annotated[str | None, option("Recommend items to this user.", _USE)] = None,
-    top: Annotated[int, option("Number of recommendations, also for ndcg, recall and map.", _USE, min=1)] = 10,
-    titles: Annotated[Path | None, option("Titles of items: item and title per line, as in u.item.", _USE)] = None,
     *,
+    model: ModelOptions,
+    use: UseOptions,
     options: Options,
 ) -> int:
-    """Predict ratings by biases and a low-rank matrix, with a certified fit.
+    """Predict ratings from biases and a low-rank matrix, with a certified fit.
 
     RATINGS has one rating per line (separated by tab, comma, semicolon or ::; a header is optional). Pairs of --test
     with an unknown user or item are predicted from the known biases and counted. The accuracy is a certified duality
@@ -97,61 +139,29 @@ def complete(
     limit; the search for a radius is reported separately (search ...). --time-limit covers both: the search gets
     three quarters of it, the final fit the rest, but at least one iteration.
     """
-    from unipd.apps.completion.fitted_model import check_metrics
-    from unipd.apps.completion.model import CompletionModel
     from unipd.io.ratings import read_ratings, read_titles
 
-    wanted = tuple(dict.fromkeys(("rmse", *check_metrics("--metrics", metrics))))
-    if test is None and (wanted != ("rmse",) or relevant is not None):
-        raise InvalidInput("--metrics", "--test with this option", "none")
-    if residual is not None and radius not in ("auto", "none"):
-        raise InvalidInput("--residual", "either --radius or --residual", "both")
-    if titles is not None and recommend is None:
-        raise InvalidInput("--titles", "--recommend with this option", "none")
-    group, places = current_communicator(), _columns(columns)
+    wanted, group, places = use.check(test), current_communicator(), _columns(columns)
     if places is not None and group.size > 1:
         raise InvalidInput("--columns", "one process", f"{group.size} processes")
-
-    def read(path: Path) -> Ratings:
-        return read_ratings(path, places)
-
+    estimator, read = model.make_model(options), partial(read_ratings, columns=places)
     with print_warnings(UserWarning) if group.is_leader else contextlib.nullcontext():
         train = group.read_shard(read, ratings)
-    user = None if recommend is None else _user(train, recommend)
-    names = None if titles is None else group.read(read_titles, titles)
+    user = None if use.recommend is None else _user(train, use.recommend)
+    names = None if use.titles is None else group.read(read_titles, use.titles)
     held_out = None if test is None else group.read(read, test)
-    model = CompletionModel(
-        _radius(radius),
-        residual=residual,
-        side_information=side,
-        user_ridge=user_ridge,
-        item_ridge=item_ridge,
-        weight_power=weight_power,
-        duplicates=duplicates,
-        method="factored" if options.method == "auto" else options.method,
-        accuracy=options.accuracy,
-        rank=rank,
-        random_state=options.seed,
-        max_seconds=options.time_limit,
-        callback=stopping_rule(replace(options, time_limit=None)),
-        verbose=not options.quiet,
-    )
     if options.verbose:
         say(f"{len(train)} ratings read from {ratings}")
     with print_warnings(UserWarning) if group.is_leader else contextlib.nullcontext():
-        model.fit(train)
-    result = model.result_.with_extras(completion=model.arrays())
+        estimator.fit(train)
+    result = estimator.result_.with_extras(completion=estimator.arrays())
     if held_out is not None:
-        result = result.with_extras(**_test_error(model, held_out, wanted, top, relevant))
+        result = result.with_extras(**_test_error(estimator, held_out, wanted, use.top, use.relevant))
     if user is not None:
-        result = result.with_extras(**_recommendations(model, user, top, names))
+        result = result.with_extras(**_recommendations(estimator, user, use.top, names))
     sizes = result.extras
-    return emit(
-        result,
-        options,
-        title=f"{ratings.name}: {sizes['ratings']} ratings of {sizes['items']} items by {sizes['users']} users",
-        unknown=("rmse_test",),
-    )
+    title = f"{ratings.name}: {sizes['ratings']} ratings of {sizes['items']} items by {sizes['users']} users"
+    return emit(result, options, title=title, unknown=("rmse_test",))
 
 
 @common_options(
@@ -172,7 +182,7 @@ def predict(
     Writes a table with columns user, item and prediction. Pairs with an unknown user or item are predicted from the
     known biases; a warning says how many there are.
     """
-    from unipd._util.files import write_text
+    from unipd._util.files import format_csv, write_text
     from unipd.apps.completion import load_model
     from unipd.io.ratings import read_pairs
 
@@ -184,14 +194,12 @@ def predict(
     unknown = loaded.count_unknown((users, items))
     if unknown:
         _warn(f"{unknown} of {len(predicted)} pairs have a user or an item that the model does not know")
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(("user", "item", "prediction"))
-    writer.writerows(zip(users.tolist(), items.tolist(), predicted.tolist(), strict=True))
+    columns = (part.tolist() for part in (users, items, predicted))
+    table = format_csv(("user", "item", "prediction"), zip(*columns, strict=True))
     if out is None:
-        print(lines.getvalue(), end="")
+        print(table, end="")
         return SOLVED
-    write_text(out, lines.getvalue())
+    write_text(out, table)
     if not options.quiet:
         print_table([("wrote", str(out))], stream_for(None))
     return SOLVED

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
-from unipd.cli.options import WRITING, Options, check_file, common_options, option, read_array_file
-from unipd.cli.output import emit, stopping_rule
+from unipd.cli.options import WRITING, Options, check_file, common_options, is_simulation, option, read_array_file
+from unipd.cli.output import emit, note_interruption, stopping_rule
 from unipd.cli.runtime import print_warnings, translate_argument_names
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.status import Status
@@ -25,9 +25,9 @@ class DataOptions:
 
     panel: ClassVar[str] = "Data"
     ancilla: Annotated[
-        bool, option("The input was half of maximally entangled pairs; bases begin with the other halves.")
+        bool, option("The input was half of a maximally entangled pair; bases begin with the other half.")
     ] = False
-    readout: Annotated[float, option("Probability that a bit is read wrongly.", min=0.0, max=0.49)] = 0.0
+    readout: Annotated[float, option("Probability of misreading a bit.", min=0.0, max=0.49)] = 0.0
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class SimulationOptions:
         str | None, option("Simulate this channel: a gate, random, unitary, depolarizing, damping or dephasing.")
     ] = None
     qubits: Annotated[int | None, option("Number of qubits.")] = None
-    shots: Annotated[int, option("Shots of each pair of preparation and basis.", min=1)] = 1000
-    depolarizing: Annotated[float, option("Probability that white noise replaces the output.")] = 0.0
-    loss: Annotated[float, option("Share of all shots that are lost.")] = 0.0
+    shots: Annotated[int, option("Shots per pair of preparation and basis.", min=1)] = 1000
+    depolarizing: Annotated[float, option("Probability that the output is replaced by white noise.")] = 0.0
+    loss: Annotated[float, option("Share of shots that are lost.")] = 0.0
     save_data: Annotated[Path | None, option("Write the simulated counts to this .csv file.")] = None
 
 
@@ -51,7 +51,9 @@ class ModelOptions:
 
     panel: ClassVar[str] = "Model"
     rank: Annotated[int | None, option("Largest number of Kraus operators.", min=1)] = None
-    trace: Annotated[Literal["preserving", "nonincreasing"], option("preserving or nonincreasing.")] = "preserving"
+    trace: Annotated[Literal["preserving", "nonincreasing"], option("Trace: preserving or nonincreasing.")] = (
+        "preserving"
+    )
     accuracy: Annotated[
         float | None, option("Certified gap: of counts in nats (default 0.01), of values relative (default 1e-6).")
     ] = None
@@ -66,8 +68,8 @@ class FigureOptions:
         str | None,
         option("Fidelities with this channel: a gate, a .npy file (unitary or Kraus operators), a .qpy circuit."),
     ] = None
-    diamond: Annotated[bool, option("Diamond distance from the target.")] = False
-    bootstrap: Annotated[int | None, option("Error bars (95 %) from this many repeated experiments.", min=2)] = None
+    diamond: Annotated[bool, option("Compute the diamond distance from the target.")] = False
+    bootstrap: Annotated[int | None, option("Error bars (95 %) from this many bootstrap replicates.", min=2)] = None
 
 
 @common_options(
@@ -95,15 +97,13 @@ def process(
     figures: FigureOptions,
     options: Options,
 ) -> int:
-    """Estimate a quantum channel: maximum likelihood from counts, least squares from expectation values.
+    """Estimate a quantum channel: by maximum likelihood from counts, by least squares from expectation values.
 
-    The gap is certified over all channels. With --out the Choi matrix is among the extras of the result.
+    The gap is certified over all channels. The result of --out has the Choi matrix among its extras.
     """
     from unipd.apps.process_tomography import ProcessTomography, UndeterminedChannel, as_channel
 
-    is_simulated = simulation.simulate is not None
-    if is_simulated is (data is not None):
-        raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
+    is_simulated = is_simulation(data, simulation.simulate)
     if figures.diamond and figures.target is None and not is_simulated:
         raise InvalidInput("--diamond", "--target with this option", "none")
     with translate_argument_names({"channel": "--target"}):
@@ -130,7 +130,6 @@ def add_figures(
 ) -> Result:
     """Return the result with the channel and the figures requested; ``name`` is that of the target."""
     from unipd.apps.process_tomography.estimator import target_figures
-    from unipd.run import downgrade
 
     channel = estimator.channel_
     result = estimator.result_.with_extras(choi=channel.choi, eigenvalues=channel.eigenvalues)
@@ -141,10 +140,7 @@ def add_figures(
     errors = estimator.bootstrap(figures.bootstrap, seed=seed)
     done = len(errors.channels)
     result = result.with_extras(**_error_bars(errors, goal)) if done >= 2 else result
-    if done == figures.bootstrap:
-        return result
-    note = f"{result.message} The bootstrap was interrupted after {done} of {figures.bootstrap} replicates."
-    return downgrade(result, Status.INTERRUPTED, note)
+    return note_interruption(result, done, figures.bootstrap)
 
 
 def _error_bars(errors: ChannelBootstrap, goal: Any) -> dict[str, float]:

@@ -10,10 +10,12 @@ import typer
 
 from unipd._util.context import current_communicator
 from unipd._util.files import write_text
-from unipd.cli.options import PROGRAMS, Options, check_file, check_program_name, common_options, option
+from unipd.cli.options import PROGRAM_FILE, PROGRAMS, Options, check_file, check_program_name, common_options, option
 from unipd.cli.output import OutputWriter, emit, solver_arguments
 from unipd.cli.runtime import SOLVED
 from unipd.errors import InvalidInput
+
+Form = Annotated[str, option("File format: rudy, edges (a plain edge list) or auto.", None)]
 
 
 @common_options(
@@ -25,21 +27,21 @@ from unipd.errors import InvalidInput
     ),
 )
 def certify(
-    problem: Annotated[Path, typer.Argument(help="A file of SDPA (.dat-s), SeDuMi (.mat) or CBF (.cbf), also .gz.")],
+    problem: Annotated[Path, typer.Argument(help=PROGRAM_FILE)],
     dual: Annotated[
-        Path, option("A result of unipd (--out), a solution of CSDP or SDPA, or an archive with y and X.", None)
+        Path, option("A result of unipd (--out), a solution by CSDP or SDPA, or an archive with y and X.", None)
     ],
     rigorous: Annotated[
-        bool, option("Count the rounding of all sums, for psd blocks of order up to 3,000.", None, "--rigorous")
+        bool, option("Account for all rounding errors, for psd blocks of order up to 3,000.", None, "--rigorous")
     ] = False,
     *,
     options: Options,
 ) -> int:
     """Certify a solution of a semidefinite program, whichever solver it comes from.
 
-    The table has a proved bound on the optimum, the gap, the infeasibility, the DIMACS errors and the kind of proof,
-    all computed anew from the problem and the solution. The exit code is 0 if gap and infeasibility are within the
-    accuracy, and 3 if not, or without X, which leaves only the bound.
+    The table shows a proved bound on the optimum, the gap, the infeasibility, the DIMACS errors and the kind of proof,
+    all recomputed from the problem and the solution. The exit code is 0 if gap and infeasibility are within the
+    accuracy, else 3; without X only the bound is computed, and the exit code is 3.
     """
     from unipd.apps.sdp import SDP
     from unipd.apps.sdp import certify as certify_solution
@@ -55,8 +57,8 @@ def certify(
     examples=("unipd convert hamming_7_5_6.mat.gz hamming.dat-s", "unipd convert truss8.dat-s truss8.mat"),
 )
 def convert(
-    problem: Annotated[Path, typer.Argument(help="A file of SDPA (.dat-s), SeDuMi (.mat) or CBF (.cbf), also .gz.")],
-    target: Annotated[Path, typer.Argument(help="The file to write; its name tells the format.")],
+    problem: Annotated[Path, typer.Argument(help=PROGRAM_FILE)],
+    target: Annotated[Path, typer.Argument(help="File to write; its extension selects the format.")],
     *,
     options: Options,
 ) -> int:
@@ -89,13 +91,15 @@ def convert(
 def maxcut(
     graph: Annotated[Path, typer.Argument(help="Graph: rudy (G-set) file or edge list, optionally gzipped.")],
     hyperplanes: Annotated[
-        int | None, option("Random hyperplanes for the rounding; default 200, fewer for large graphs.", None, min=1)
+        int | None,
+        option("Random hyperplanes for rounding; default 200, fewer for large graphs.", None, min=1),
     ] = None,
     effort: Annotated[
-        float, option("Work of the search for a better cut: 1 is some seconds, 0 is rounding alone.", None, min=0.0)
+        float,
+        option("Effort of the local search for a better cut: 0 for none, 1 for a few seconds.", None, min=0.0),
     ] = 1.0,
     sides: Annotated[Path | None, option("Write every node with its side (1 or -1) to this file.", None)] = None,
-    form: Annotated[str, option("File format: rudy, edges (a plain edge list) or auto.", None)] = "auto",
+    form: Form = "auto",
     *,
     options: Options,
 ) -> int:
@@ -124,7 +128,7 @@ def maxcut(
 def theta(
     graph: Annotated[Path, typer.Argument(help="Graph: rudy (G-set) file or edge list; weights are ignored.")],
     complement: Annotated[bool, option("Use the complement graph.", None, "--complement")] = False,
-    form: Annotated[str, option("File format: rudy, edges (a plain edge list) or auto.", None)] = "auto",
+    form: Form = "auto",
     *,
     options: Options,
 ) -> int:

@@ -55,7 +55,7 @@ def fig1(
     iterations: Iterations = 100,
     default: Annotated[bool, option("Add the default method, beyond the paper.", None, "--default")] = False,
     folder: Annotated[
-        Path, option("Folder of fig1.png and fig1.csv, made if missing.", None, metavar="FOLDER")
+        Path, option("Folder for fig1.png and fig1.csv, created if missing.", None, metavar="FOLDER")
     ] = Path(),
     *,
     options: Options,
@@ -105,7 +105,8 @@ def fig2(
         Path, option("Folder for fig2.png and fig2.csv; created if missing.", None, metavar="FOLDER")
     ] = Path(),
     loose: Annotated[
-        bool, option("Singular vectors only as accurate as each method needs: faster, other iterates.", None, "--loose")
+        bool,
+        option("Singular vectors only as accurate as each method needs: faster, with other iterates.", None, "--loose"),
     ] = False,
     generated: Annotated[bool, option("Use synthetic ratings instead of MovieLens 100K.", None, "--generated")] = False,
     *,
@@ -114,7 +115,7 @@ def fig2(
     """Compare UniPDGrad, AccUniPDGrad and Frank-Wolfe on MovieLens 100K: nuclear ball (a) and nuclear norm (b).
 
     Writes fig2.png (objective residual, infeasibility of (b) and test error against iterations and seconds) and
-    fig2.csv. The data are searched for in $UNIPD_DATA and in the cache (see unipd data movielens-100k). The optima of
+    fig2.csv. The data are looked up in $UNIPD_DATA and in the cache (see unipd data movielens-100k). The optima of
     (a) and (b) are computed first. --time-limit applies to each of these and to each method. The times are those of
     the methods alone: two warm-up iterations and the test errors are not counted.
     """
@@ -243,13 +244,13 @@ def data(
     name: Annotated[
         str | None, typer.Argument(help=f"One of {', '.join(DATA_SETS)}; default: list the data sets.")
     ] = None,
-    folder: Annotated[Path | None, option("Target folder; the user's cache by default.", None, file_okay=False)] = None,
+    folder: Annotated[Path | None, option("Target folder; default: the user's cache.", None, file_okay=False)] = None,
     *,
     options: Options,
 ) -> int:
     """List the data sets, or download one from its official site and verify it.
 
-    The terms of use are shown first: downloading the data means accepting them. Data sets are searched for in the
+    The terms of use are shown first: downloading the data means accepting them. Data sets are looked up in the
     folder $UNIPD_DATA, then in the cache.
     """
     from unipd.reproduce import completion_data

@@ -35,11 +35,9 @@ DEFAULT_PAGE = Path("report.html")
 )
 def show(
     result: Annotated[Path, typer.Argument(help="A result file (.npz) written with --out.", metavar="RESULT")],
-    axis: Annotated[
-        Axis, option("Axis of --plot: iterations, oracle_calls, matvecs or seconds.", "Output")
-    ] = "iterations",
+    axis: Axis = "iterations",
     spectrum: Annotated[Path | None, option("Plot the singular values of the solution to this file.", "Output")] = None,
-    theme: Annotated[Theme, option("Theme of plots: light or dark.", "Output")] = "light",
+    theme: Theme = "light",
     *,
     options: Options,
 ) -> int:

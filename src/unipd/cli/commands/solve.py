@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unipd._util.context import current_communicator
-from unipd.cli.options import METHODS, Options, check_program_name, common_options, option
+from unipd.cli.options import METHODS, PROBLEM, Options, check_program_name, common_options, option
 from unipd.cli.output import OutputWriter, announce, emit, run_solver, solver_arguments
 from unipd.cli.runtime import BAD_INPUT, SOLVED, UNEXPECTED
 from unipd.errors import InvalidInput, UnipdError
@@ -35,23 +35,18 @@ CONIC = ("interior", "splitting")
     ),
 )
 def solve(
-    problem: Annotated[
-        str,
-        typer.Argument(
-            help="A file of SDPA (.dat-s), SeDuMi (.mat) or CBF (.cbf), also .gz; MODULE:NAME or FILE.py:NAME."
-        ),
-    ],
+    problem: Annotated[str, typer.Argument(help=PROBLEM)],
     trace_bound: Annotated[
-        float | None, option("Bound on the trace of X, if the constraints imply none.", None, min=0.0)
+        float | None, option("Bound on the trace of X, where the constraints imply none.", None, min=0.0)
     ] = None,
     rank: Annotated[int | None, option("Initial number of columns of the factor of X.", None, min=1)] = None,
     atol: Annotated[
-        float, option("Absolute tolerance of gap and violation, for a problem from Python.", None, min=0.0)
+        float, option("Absolute tolerance on gap and violation, for a problem in Python.", None, min=0.0)
     ] = 0.0,
     *,
     options: Options,
 ) -> int:
-    """Solve a semidefinite program from an SDPA, SeDuMi or CBF file, or a problem from Python.
+    """Solve a semidefinite program in an SDPA, SeDuMi or CBF file, or a problem defined in Python.
 
     An SDPA file is solved as max <F0, Y> subject to <Fi, Y> = ci, Y psd: the objective is that of Y (the value that
     SDPLIB publishes) and the dual bound is an upper bound on the optimum, rigorous where the size permits. The
@@ -67,7 +62,7 @@ def solve(
             )
         return emit(run_solver(load_problem(problem), options, atol=atol), options)
     if atol:
-        raise InvalidInput("--atol", "a problem from Python with this option", problem)
+        raise InvalidInput("--atol", "a problem in Python with this option", problem)
     from unipd._util import validate
     from unipd.apps.sdp import SDP
 
@@ -94,16 +89,14 @@ def doctor(
         str | None,
         typer.Argument(help="Problem to check: MODULE:NAME or FILE.py:NAME, an object or a function that returns it."),
     ] = None,
-    compile: Annotated[
-        bool, option("Compile all kernels now, which otherwise happens on first use.", None, "--compile")
-    ] = False,
+    compile: Annotated[bool, option("Compile all kernels now rather than on first use.", None, "--compile")] = False,
     *,
     options: Options,
 ) -> int:
     """Check the installation, or the parts of a problem: adjoint, oracle, coupling, scaling, memory.
 
-    Without a problem the table has what a bug report needs: versions, threads, BLAS, compiler and kernels. The exit
-    code is 0 if every check passes, 1 if the installation and 2 if the problem has a fault.
+    Without a problem the table shows what a bug report needs: versions, threads, BLAS, compiler and kernels. The exit
+    code is 0 if every check passes, 1 for a fault of the installation and 2 for one of the problem.
     """
     from unipd import doctor
 

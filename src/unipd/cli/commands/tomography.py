@@ -17,8 +17,8 @@ import typer
 
 from unipd._util import validate
 from unipd._util.context import current_communicator
-from unipd.cli.options import ALWAYS, Options, check_file, common_options, option, read_array_file
-from unipd.cli.output import OutputWriter, emit, stopping_rule
+from unipd.cli.options import ALWAYS, Options, check_file, common_options, is_simulation, option, read_array_file
+from unipd.cli.output import OutputWriter, emit, note_interruption, stopping_rule
 from unipd.cli.runtime import print_warnings, say, translate_argument_names
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.status import Status
@@ -42,14 +42,14 @@ class CountsOptions:
         Path | None,
         option(
             "Counts: .json or .npy file of readout errors: one 2 x 2 matrix, one for each qubit (qubit 0 first), or "
-            "one for all outcomes; entry (i, j) is the probability to read i in the state j."
+            "one for all outcomes; entry (i, j) is the probability of reading i in state j."
         ),
     ] = None
     povm: Annotated[
         str | None,
         option(
-            "Counts of other measurements than local bases: sic, pauli-6, or operators: .npy (outcomes x 2 x 2, or x "
-            "2^q x 2^q) or .npz (such an array by setting, or by letter of settings)."
+            "Counts of measurements other than local bases: sic, pauli-6, or a file of operators, .npy (outcomes x "
+            "2 x 2, or x 2^q x 2^q) or .npz (such an array by setting, or by letter of the settings)."
         ),
     ] = None
     max_weight: Annotated[int | None, option("Counts: largest weight of a Pauli string.", min=1)] = None
@@ -68,7 +68,7 @@ class SimulationOptions:
     ] = None
     state_rank: Annotated[int | None, option("Rank of a mixed state.", min=1)] = None
     shots: Annotated[int | None, option("Shots per Pauli string.", min=1)] = None
-    depolarising: Annotated[float, option("Depolarizing noise: share of the maximally mixed state.")] = 0.0
+    depolarizing: Annotated[float, option("Depolarizing noise: share of the maximally mixed state.")] = 0.0
     readout: Annotated[float, option("Readout error: probability of a bit flip.")] = 0.0
     gaussian: Annotated[float, option("Standard deviation of added Gaussian noise.")] = 0.0
     save_data: Annotated[Path | None, option("Write the simulated measurements to this file.")] = None
@@ -91,9 +91,9 @@ class ModelOptions:
             metavar="NAME",
         ),
     ] = "auto"
-    noise_level: Annotated[float | None, option("trace and trace-squared: bound on ||A(X) - b||.", min=0.0)] = None
+    noise_level: Annotated[float | None, option("Bound on ||A(X) - b||, for trace and trace-squared.", min=0.0)] = None
     rank: Annotated[
-        str | None, option("Fit over states of at most this rank; auto: the rank of least information criterion.")
+        str | None, option("Fit over states of at most this rank; auto chooses it by an information criterion.")
     ] = None
     accuracy: Annotated[
         float | None,
@@ -206,10 +206,10 @@ def tomography(
     figures: FigureOptions,
     options: Options,
 ) -> int:
-    """Estimate a quantum state from Pauli measurements: least squares, from counts maximum likelihood.
+    """Estimate a quantum state from Pauli measurements: by least squares, or from counts by maximum likelihood.
 
-    The accuracy is a certified duality gap; for exact data it bounds the relative residual. The fidelity is that with
-    --target, with --simulate by default that with the true state.
+    The accuracy is a certified duality gap; for exact data it bounds the relative residual. The fidelity is with the
+    state of --target; for --simulate the default is the true state.
     """
     from unipd.apps.tomography import MeasurementWarning
 
@@ -326,9 +326,7 @@ def progress_counter(name: str, total: int, *, quiet: bool) -> Generator[Callabl
 
 def check_context(data: Path | None, counts: CountsOptions, simulation: SimulationOptions) -> None:
     """Raise unless there is one source of data, and for options of the other."""
-    is_simulated = simulation.simulate is not None
-    if is_simulated is (data is not None):
-        raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
+    is_simulated = is_simulation(data, simulation.simulate)
     for name, value in asdict(counts if is_simulated else simulation).items():
         if value:
             expected = "a file of counts instead of --simulate" if is_simulated else "--simulate instead of a file"
@@ -344,7 +342,7 @@ def run_simulation(simulation: SimulationOptions, figures: FigureOptions, option
     assert simulation.simulate is not None
     if simulation.qubits is None:
         raise InvalidInput("--qubits", "the number of qubits of the simulated state", "none")
-    noise = Noise(simulation.shots, simulation.depolarising, simulation.readout, simulation.gaussian)
+    noise = Noise(simulation.shots, simulation.depolarizing, simulation.readout, simulation.gaussian)
     figures.check_size(validate.integer("--qubits", simulation.qubits, minimum=1))
     check_file("--save-data", simulation.save_data, FORMATS)
     with translate_argument_names({"state": "--simulate", "rank": "--state-rank", "count": "--measurements"}):
@@ -498,12 +496,7 @@ def _add_error_bars(
             undetermined = ", ".join((*bootstrap.range_figures, *bootstrap.undetermined_figures))
             result = result.with_extras(undetermined=undetermined)
             say(f"The data do not determine: {undetermined}. Observables among them have their certified range.")
-    if bootstrap.replicates == replicates:
-        return result, bootstrap
-    detail = f"The bootstrap was interrupted after {bootstrap.replicates} of {replicates} replicates."
-    from unipd.run import downgrade
-
-    return downgrade(result, Status.INTERRUPTED, f"{result.message} {detail}"), bootstrap
+    return note_interruption(result, bootstrap.replicates, replicates), bootstrap
 
 
 def _add_ranges(
