@@ -102,7 +102,7 @@ def end_all(code: int) -> bool:
 
     Others may wait for this process as they start MPI, and this launcher does not end them when one has left.
 
-    >>> end_all(2, {})
+    >>> end_all(2)
     False
     """
     line = os.environ.get("PMI_FD", "")
