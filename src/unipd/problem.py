@@ -13,7 +13,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.arrays import inner, norm
+from unipd._util.arrays import EPS, inner, norm, precision, real_dtype
 from unipd.atoms import Blocks, LowRank, SparsePoint, dense
 from unipd.couplings import AtLeast, AtMost, Equality
 from unipd.couplings.base import ConvexLoss, CouplingBase, as_coupling
@@ -47,7 +47,6 @@ _SIGN_DRAWS = 4
 """Points with other signs at which the size of A x is measured."""
 _RAY_DECADES, _RAY_PRECISION = 40.0, 0.1
 """Powers of ten, up and down, between which the length of a ray is sought, and how closely: ten oracle calls."""
-_DOUBLE_EPSILON = float(np.finfo(np.float64).eps)
 _LARGEST_FACTORS = {True: 1e18, False: 1e150}
 """Factors of rows in single and in double precision, of which products of two stay within the range."""
 _LARGEST_ENTRY = 1e77
@@ -132,8 +131,8 @@ class Problem:
             raise InvalidInput(
                 "b", "zero, or a ||b||^2 within the floating-point range (rescale A and b)", "an underflow"
             )
-        self.epsilon = float(np.finfo(self.b.dtype).eps)
-        self.is_single = self.epsilon > _DOUBLE_EPSILON
+        self.epsilon = precision(self.b)
+        self.is_single = self.epsilon > EPS
         """Whether A and b are in single precision."""
         self.is_mixed = self.coupling.constrained_rows is not None
         """Whether some rows are constraints and others losses; then :attr:`loss` is None."""
@@ -516,7 +515,7 @@ class Problem:
             least, largest = norms[norms > 0].min(), norms.max()
             expected = f"rows whose norms differ less in {self.dtype} (rescale rows of A and b)"
             raise InvalidInput("A", expected, f"norms from {least:.1e} to {largest:.1e}")
-        factors = new.factors.reshape(self.dual_shape).astype(np.finfo(self.dtype).dtype)
+        factors = new.factors.reshape(self.dual_shape).astype(real_dtype(self.dtype))
         try:
             new.coupling.check(self.dual_shape, self.dtype)
         except InvalidInput:  # the rescaled coupling, such as a box, may take real numbers only

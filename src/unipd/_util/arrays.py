@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -177,10 +178,24 @@ MEMBERSHIP_ROUNDING = 64.0
 """Points of a set are computed to some tens of eps: a membership test allows this many, whatever its tolerance."""
 
 
-def precision(vector: Array) -> float:
-    """Return the spacing of numbers at 1 (eps) in an array's dtype.
+@cache
+def real_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the real dtype of the same precision.
 
-    >>> precision(np.ones(3)) == 2.0**-52
+    >>> real_dtype(np.complex64)
+    dtype('float32')
+    """
+    return np.dtype(np.finfo(dtype).dtype)
+
+
+EPS = float(np.finfo(np.float64).eps)
+"""The spacing of doubles at 1."""
+
+
+def precision(vector: Any) -> float:
+    """Return the spacing of numbers at 1 (eps) in the dtype of an array or an operator.
+
+    >>> precision(np.ones(3, np.complex64)) == 2.0**-23
     True
     """
     return float(np.finfo(vector.dtype).eps)

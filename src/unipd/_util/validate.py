@@ -38,12 +38,7 @@ def finite_array(
         array = np.asarray(value)
     except (TypeError, ValueError) as error:
         raise InvalidInput(name, "an array of numbers", str(error)) from error
-    if array.dtype.kind in "biu":
-        array = array.astype(np.float64)
-    elif array.dtype.kind not in "fc":
-        raise InvalidInput(name, "an array of numbers", f"dtype {array.dtype}")
-    elif array.dtype not in PRECISIONS:
-        array = array.astype(native_floating(array.dtype))
+    array = array.astype(floating_dtype(name, array.dtype), copy=False)
     if shape is not None and array.shape != shape:
         raise InvalidInput(name, f"shape {shape}", f"shape {array.shape}")
     if ndim is not None and array.ndim != ndim:
@@ -54,15 +49,20 @@ def finite_array(
     return array.copy() if copy and array is value else array
 
 
-def native_floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the single- or double-precision dtype, in this machine's byte order, for a floating or complex one.
+def floating_dtype(name: str, dtype: Any) -> np.dtype[Any]:
+    """Return the single- or double-precision dtype, in this machine's byte order, in which to compute with numbers.
 
     It is the very object that arrays of this dtype have, so that equal ones can be compared by ``is``.
 
-    >>> native_floating(np.dtype(">f4")), native_floating(np.dtype("f2"))
-    (dtype('float32'), dtype('float64'))
+    >>> floating_dtype("A", ">f4"), floating_dtype("A", "f2"), floating_dtype("A", np.int64)
+    (dtype('float32'), dtype('float64'), dtype('float64'))
     """
-    native = dtype.newbyteorder("=")
+    try:
+        native = np.dtype(dtype).newbyteorder("=")
+    except TypeError as error:
+        raise InvalidInput(name, "a dtype of numbers", repr(dtype)) from error
+    if native.kind not in "biufc":
+        raise InvalidInput(name, "an array of numbers", f"dtype {native}")
     if native in PRECISIONS:
         return np.dtype(native.type)
     return np.dtype(np.complex128 if native.kind == "c" else np.float64)

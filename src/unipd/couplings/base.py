@@ -18,7 +18,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.arrays import inner, norm, precision, rounding_of
+from unipd._util.arrays import hermitian_part, inner, norm, precision, rounding_of
 from unipd._util.printing import ReprMixin
 from unipd.errors import InvalidInput
 from unipd.protocols import Adapted, Coupling
@@ -173,8 +173,7 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
         gram
             Re C^* C, for those that profit from it.
         """
-        product = (columns.conj().T @ self.prox_jacobian(vector, step, columns)).real
-        return 0.5 * (product + product.T)
+        return hermitian_part((columns.conj().T @ self.prox_jacobian(vector, step, columns)).real)
 
     def rescale(self, norms: FloatArray) -> Rescaling | None:
         """Return factors that bring rows of these norms to 1 as far as the coupling allows.

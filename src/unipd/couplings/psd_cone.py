@@ -9,6 +9,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.arrays import hermitian_part
 from unipd.couplings.base import ConvexSet, Rescaling, domain_rounding, power_of_two
 from unipd.couplings.matrix_balls import as_matrix, require_matrix
 
@@ -117,8 +118,7 @@ def _positive_part(hermitian: Array) -> Array:
     values, vectors = np.linalg.eigh(hermitian)
     kept = values > 0
     factor = vectors[:, kept] * np.sqrt(values[kept])
-    product = factor @ factor.conj().T
-    return 0.5 * (product + product.conj().T)
+    return hermitian_part(factor @ factor.conj().T)
 
 
 def _divided_differences(values: Array) -> Array:

@@ -102,19 +102,6 @@ class Map(ReprMixin, MapDefaults, ABC):
         return vector
 
 
-def floating_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the single- or double-precision floating dtype that holds ``dtype``."""
-    try:
-        kind = np.dtype(dtype)
-    except TypeError as error:
-        raise InvalidInput("dtype", "a dtype of numbers", repr(dtype)) from error
-    if kind.kind in "biu":
-        return np.dtype(np.float64)
-    if kind.kind in "fc":
-        return validate.native_floating(kind)
-    raise InvalidInput("A", "a map of real or complex numbers", f"dtype {kind}")
-
-
 def matrix_domain(domain: Any, columns: int) -> Shape:
     """Return the shape of x, in C order, for a matrix with this number of columns.
 
@@ -169,15 +156,6 @@ def require_maps(name: str, values: Any) -> tuple[Any, ...]:
     if not isinstance(values, (list, tuple)) or not values:
         raise InvalidInput(name, "a list of at least one map", validate.describe_type(values))
     return tuple(require_map(f"{name}[{index}]", value) for index, value in enumerate(values))
-
-
-def real_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the real dtype of the same precision.
-
-    >>> real_dtype(np.complex64)
-    dtype('float32')
-    """
-    return np.dtype(np.finfo(dtype).dtype)
 
 
 class OperatorSum(LazyMatrix):

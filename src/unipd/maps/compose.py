@@ -12,14 +12,13 @@ import scipy
 from unipd import atoms
 from unipd._typing import Array, FloatArray, Shape
 from unipd._util import validate
+from unipd._util.arrays import real_dtype
 from unipd.atoms import Blocks, apply_adjoint
 from unipd.errors import InvalidInput
 from unipd.maps.base import (
     Map,
     OperatorSum,
-    floating_dtype,
     frobenius_bound,
-    real_dtype,
     require_map,
     require_maps,
     row_norms,
@@ -335,7 +334,9 @@ class SideFactor:
         self.columns = int(shape[-1])
         if shape[0] != rows or self.columns < 1:
             raise InvalidInput(name, f"a matrix of {rows} rows", f"shape {shape}")
-        self.dtype: np.dtype[Any] = np.dtype(np.float32) if self._value is None else floating_dtype(self._value.dtype)
+        self.dtype: np.dtype[Any] = validate.floating_dtype(
+            name, np.float32 if self._value is None else self._value.dtype
+        )
         self.bound = _spectral_bound(self._value)
 
     def times(self, block: Array) -> Array:
@@ -397,7 +398,7 @@ class RowScaled(Map):
         self.inner: MapDefaults = require_map("inner", inner)
         self.has_cheap_images = self.inner.has_cheap_images
         self.has_mixed_products = self.inner.has_mixed_products
-        self.factors = factors.astype(np.finfo(inner.dtype).dtype).reshape(inner.codomain)
+        self.factors = factors.astype(real_dtype(inner.dtype)).reshape(inner.codomain)
         self._blocks = tuple(RowScaled(part, self.factors) for part in self.inner.block_maps)
         super().__init__(inner.domain, inner.codomain, inner.dtype)
 

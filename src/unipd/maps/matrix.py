@@ -17,7 +17,7 @@ from unipd._util import arrays, validate
 from unipd._util.lazy import compile_lazily
 from unipd._util.threads import CACHE_ENTRIES
 from unipd.errors import InvalidInput, MemoryForecastError
-from unipd.maps.base import Map, floating_dtype, matrix_domain, require_map, shape_error
+from unipd.maps.base import Map, matrix_domain, require_map, shape_error
 from unipd.maps.compose import BlockMap
 from unipd.maps.sampling import checksum
 from unipd.protocols import MapDefaults
@@ -183,7 +183,7 @@ class SparseMatrix(Map):
             matrix = validate.finite_array("matrix", matrix, ndim=2)
         rows, columns = _nonempty(matrix.shape)
         compressed = _by_columns(matrix)
-        compressed = compressed.astype(floating_dtype(compressed.dtype), copy=False)
+        compressed = compressed.astype(validate.floating_dtype("matrix", compressed.dtype), copy=False)
         if not np.isfinite(compressed.data).all():
             raise InvalidInput("matrix", "finite numbers", "NaN or inf among the stored entries")
         self.matrix: Any = compressed
@@ -307,10 +307,8 @@ class OperatorMap(Map):
             raise InvalidInput("A", "an operator with two sizes, rows and columns", validate.describe_type(operator))
         self.operator = operator
         rows, columns = (int(size) for size in operator.shape)
-        dtype = getattr(operator, "dtype", None)
-        super().__init__(
-            matrix_domain(domain, columns), (rows,), floating_dtype(np.float64 if dtype is None else dtype)
-        )
+        dtype = validate.floating_dtype("A", getattr(operator, "dtype", None))
+        super().__init__(matrix_domain(domain, columns), (rows,), dtype)
         self._require_adjoint()
 
     def _require_adjoint(self) -> None:
@@ -366,7 +364,7 @@ class Identity(Map):
         listed = isinstance(sizes, (tuple, list))
         if not (listed and all(isinstance(size, (int, np.integer)) and size > 0 for size in sizes)):
             raise InvalidInput("shape", "positive sizes", repr(shape))
-        super().__init__(tuple(sizes), tuple(sizes), floating_dtype(dtype))
+        super().__init__(tuple(sizes), tuple(sizes), validate.floating_dtype("dtype", dtype))
 
     def image(self, atom: Any) -> Array:
         """Return x as an array."""

@@ -14,10 +14,10 @@ import scipy
 from unipd import atoms
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.arrays import hermitian_part
+from unipd._util.arrays import hermitian_part, real_dtype
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.maps.base import Map, floating_dtype, real_dtype
+from unipd.maps.base import Map
 from unipd.maps.sampling import SampledMatrix, Sampling
 from unipd.spectral.operators import HermitianMatrix, LazyMatrix
 
@@ -247,7 +247,7 @@ def _coordinates(index: int, matrix: Any) -> Any:
     )
     if coordinates.ndim != 2 or min(coordinates.shape) < 1:
         raise InvalidInput(name, "a nonempty matrix", f"shape {coordinates.shape}")
-    coordinates = coordinates.astype(floating_dtype(coordinates.dtype), copy=False)
+    coordinates = coordinates.astype(validate.floating_dtype(name, coordinates.dtype), copy=False)
     if not np.isfinite(coordinates.data).all():
         raise InvalidInput(name, "finite numbers", "NaN or inf among the stored entries")
     return coordinates

@@ -22,7 +22,7 @@ from unipd._util import arrays, validate
 from unipd._util.lazy import can_compile
 from unipd._util.threads import CACHE_ENTRIES, available_threads, share
 from unipd.errors import InvalidInput
-from unipd.maps.base import Map, floating_dtype
+from unipd.maps.base import Map
 from unipd.spectral.operators import OperatorDefaults
 
 
@@ -409,7 +409,7 @@ class Sampling(Map):
             raise InvalidInput("cols", f"{row_indices.size} indices, one for each of rows", f"{col_indices.size}")
         count = None if threads is None else validate.integer("threads", threads, minimum=1)
         self.pattern = Pattern(row_indices, col_indices, sizes, count)
-        super().__init__(sizes, (self.pattern.size,), floating_dtype(dtype))
+        super().__init__(sizes, (self.pattern.size,), validate.floating_dtype("dtype", dtype))
 
     @property
     def rows(self) -> IntArray:
@@ -475,7 +475,7 @@ class Sampling(Map):
         """Return the entries of a dual vector in the order of the pattern, checked."""
         vector = np.ascontiguousarray(self._check_dual(dual))
         if vector.dtype is not self._dtype:
-            vector = vector.astype(floating_dtype(vector.dtype), copy=False)
+            vector = vector.astype(validate.floating_dtype("dual", vector.dtype), copy=False)
         return self.pattern.to_pattern_order(vector)
 
     def _factors(self, atom: atoms.LowRank) -> tuple[Array, Array]:

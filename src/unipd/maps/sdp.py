@@ -18,6 +18,7 @@ import scipy
 
 from unipd._typing import Array, IntArray
 from unipd._util import validate
+from unipd._util.arrays import precision
 from unipd._util.lazy import compile_lazily
 from unipd.atoms import LowRank, dense
 from unipd.errors import InvalidInput
@@ -217,7 +218,7 @@ def _rank_one_factors(row: IntArray, col: IntArray, value: Array, order: int) ->
     with np.errstate(over="ignore", invalid="ignore"):
         vector /= coefficient
         model = coefficient * vector[row] * vector[col]
-        is_close = np.abs(model - value) <= _RANK_ONE_ULPS * np.finfo(value.dtype).eps * np.abs(value)
+        is_close = np.abs(model - value) <= _RANK_ONE_ULPS * precision(value) * np.abs(value)
     is_whole = is_close.all() and np.count_nonzero(vector) == diagonal.size
     return (float(coefficient), vector) if is_whole else None
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array
-from unipd._util.arrays import inner, norm
+from unipd._util.arrays import inner, norm, real_dtype
 from unipd._util.context import current_context
 from unipd.atoms import Blocks, LowRank, dense, inner_product
 from unipd.dual import double_direction, evaluate, lower_bound, oracle_errors
@@ -316,7 +316,7 @@ def _random_point(generator: np.random.Generator, direction: Any, oracle: Any) -
         array = draw(*shape)
         return array + array.conj().T if is_hermitian else array
     left = draw(shape[0], 1)
-    return LowRank(left, left if is_hermitian else draw(shape[1], 1), np.ones(1, np.finfo(left.dtype).dtype))
+    return LowRank(left, left if is_hermitian else draw(shape[1], 1), np.ones(1, real_dtype(left.dtype)))
 
 
 def _is_hermitian(oracle: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Shape
 from unipd._util import validate
-from unipd._util.arrays import rounding_of
+from unipd._util.arrays import real_dtype, rounding_of
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle
 from unipd.protocols import SharpAnswer
 from unipd.sharp.base import Sharp, wrong_form
@@ -48,7 +48,7 @@ def floating_atom(atom: Any, dtype: np.dtype[Any]) -> Any:
         return atom
     try:
         array = np.asarray(atom)
-        kind = np.result_type(dtype, np.complex64) if array.dtype.kind == "c" else np.finfo(dtype).dtype
+        kind = np.result_type(dtype, np.complex64) if array.dtype.kind == "c" else real_dtype(dtype)
         return array.astype(kind, copy=False)
     except (TypeError, ValueError) as error:
         raise OracleError(f"the sharp oracle must return an array of numbers: {error}") from error

@@ -11,6 +11,7 @@ import scipy
 
 from unipd._typing import Array
 from unipd._util import validate
+from unipd._util.arrays import hermitian_part
 from unipd._util.printing import ReprMixin
 from unipd.atoms import SparsePoint, inner_product
 from unipd.errors import InvalidInput
@@ -180,7 +181,7 @@ def _validate_cost(cost: Any, oracle: OracleDefaults) -> Any:
         raise InvalidInput("cost", f"shape {oracle.shape}", f"shape {matrix.shape}")
     if scipy.sparse.issparse(matrix):
         matrix = matrix.astype(validate.finite_array("cost", matrix.data).dtype)
-    return 0.5 * (matrix + matrix.conj().T) if oracle.hermitian else matrix.copy()
+    return hermitian_part(matrix) if oracle.hermitian else matrix.copy()
 
 
 def _takes_operators(oracle: Any) -> bool:

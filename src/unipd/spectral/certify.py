@@ -52,7 +52,7 @@ import scipy
 
 from unipd._typing import Array
 from unipd._util import arrays, validate
-from unipd._util.arrays import hermitian_part
+from unipd._util.arrays import EPS, hermitian_part, precision
 from unipd.errors import InvalidInput, OracleError
 from unipd.spectral.krylov import divide_by_length, gaussian, length_of
 from unipd.spectral.operators import (
@@ -69,7 +69,6 @@ from unipd.spectral.operators import (
     norm_bound,
     rounding_allowance,
     times_power,
-    working_dtype,
 )
 
 
@@ -276,7 +275,7 @@ def bracket(
     before = products.count
     weight = weight_quantile(free, plan.delta, products.dtype.kind == "c")
     run = _Recurrence(products, np.random.default_rng([plan.seed, CERTIFICATE_STREAM]), deflate)
-    eps = float(np.finfo(products.dtype).eps)
+    eps = precision(products)
     look = 4
     while True:
         ended = run.advance(min(look, plan.steps), eps)
@@ -423,7 +422,7 @@ def cholesky_bound(operator: Any, shift: float) -> float | None:
     except scipy.linalg.LinAlgError:
         return None
     gamma = _gamma(order + 2, matrix.dtype)
-    return -shift - gamma * float(diagonal.sum()) - _EPS * (float(diagonal.max()) + abs(shift)) - _ZERO_MARGIN
+    return -shift - gamma * float(diagonal.sum()) - EPS * (float(diagonal.max()) + abs(shift)) - _ZERO_MARGIN
 
 
 @dataclass(frozen=True)
@@ -460,7 +459,7 @@ def smallest_eigenpair(operator: Any) -> SmallestEigenpair:
     values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[0, 0])
     theta = float(values[0])
     size = float(np.abs(matrix).sum(axis=1).max())
-    margin = max(matrix.shape[0] * _EPS * size, _ZERO_MARGIN)
+    margin = max(matrix.shape[0] * EPS * size, _ZERO_MARGIN)
     lower = None
     while lower is None:
         lower = cholesky_bound(matrix, margin - theta)
@@ -509,7 +508,7 @@ def gershgorin_upper(matrix: Any) -> float:
     diagonal = np.asarray(matrix.diagonal())
     sums = np.asarray(moduli.sum(axis=1), np.float64).reshape(-1)
     reach = np.real(diagonal) + sums - np.abs(diagonal)
-    eps = float(np.finfo(working_dtype(matrix.dtype)).eps)
+    eps = float(np.finfo(validate.floating_dtype("operator", matrix.dtype)).eps)
     return float(reach.max() + 2.0 * matrix.shape[0] * eps * sums.max())
 
 
@@ -524,7 +523,7 @@ def _is_psd_sparse(matrix: Any, shift: float) -> bool:
         error = _factor_error(shifted, margin)
         if error is None:
             return False
-        if error + 4.0 * _EPS * (largest + margin) <= margin:
+        if error + 4.0 * EPS * (largest + margin) <= margin:
             return True
         margin = 2.0 * error
     return False
@@ -560,7 +559,6 @@ def _factor_error(shifted: Any, margin: float) -> float | None:
 
 _USUAL = 200
 """Matrices whose largest entry is within 2 to this power (and its inverse) are factorised as they are."""
-_EPS = float(np.finfo(np.float64).eps)
 _RESOLUTION, _ATTEMPTS = 1e-9, 12
 """The first width tried, relative to the size of the matrix, and how many are."""
 _ZERO_MARGIN = 1e-290
@@ -569,7 +567,7 @@ _ZERO_MARGIN = 1e-290
 
 def _gamma(terms: int, dtype: Any) -> float:
     """Return the rounding constant of a sum of ``terms`` products (twice the usual; complex products round more)."""
-    rounding = (4.0 if np.dtype(dtype).kind == "c" else 1.0) * terms * _EPS
+    rounding = (4.0 if np.dtype(dtype).kind == "c" else 1.0) * terms * EPS
     return rounding / (1.0 - rounding)
 
 
@@ -602,7 +600,7 @@ def gram_norm_upper(matrix: Any) -> float:
     gram = _sparse_gram(wide, 2.0**-exponent) if sparse else _gram(_blocks(wide), 2.0**-exponent)
     terms = int(np.bincount(wide.indices).max()) if sparse else wide.shape[1]
     values = scipy.linalg.eigvalsh(gram, check_finite=False)
-    eps = float(np.finfo(gram.dtype).eps)
+    eps = precision(gram)
     allowance = 4.0 * (terms + 4) * eps * float(np.trace(gram).real) + rounding_allowance(gram, float(values[-1]))
     root = math.sqrt(max(float(values[-1]), 0.0) + allowance) * (1.0 + 8.0 * eps)
     return times_power(root, exponent)
@@ -759,7 +757,7 @@ def _probabilistic(
     inside, coupling = _project(products, vectors)
     lower = float(np.trace(inside).real)
     size = frobenius(inside) + frobenius(coupling)
-    allowance = 16.0 * float(np.finfo(products.dtype).eps) * size * len(inside)
+    allowance = 16.0 * precision(products) * size * len(inside)
 
     def enough(low: float, up: float) -> bool:
         above = block_upper_bound(inside, coupling, up)

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from unipd._typing import Shape
-from unipd._util import validate
+from unipd._util import arrays, validate
 from unipd.errors import InvalidInput, OracleError
 from unipd.spectral.krylov import (
     ROUNDING,
@@ -212,7 +212,7 @@ class Engine:
             limits = Limits(_SUBSPACE, self.max_products)
             steps = min(_MOST_STEPS, _MOST_BYTES // (sum(shape) * dtype.itemsize))
         run, stop = CompiledBidiagonalization(operator, wide, max(steps, limits.subspace)), self._stop(length, *rule)
-        precision = ROUNDING * float(np.finfo(dtype).eps)
+        precision = ROUNDING * arrays.precision(operator)
         found = run.triple((first.astype(dtype), random, mix), limits.products, stop, precision)
         if run.unfit:
             return None

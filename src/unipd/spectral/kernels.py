@@ -27,10 +27,9 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray
+from unipd._util.arrays import EPS
 from unipd._util.lazy import REORDER, njit
 from unipd.spectral.krylov import ROUNDING
-
-_EPS = float(np.finfo(np.float64).eps)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -44,7 +43,7 @@ def find_next_eigenvalue(diagonal: FloatArray, links: FloatArray, row: FloatArra
     for _ in range(31):
         high = known
         while high < size - 1:
-            if abs(links[high]) <= _EPS * (abs(diagonal[high]) + abs(diagonal[high + 1])):
+            if abs(links[high]) <= EPS * (abs(diagonal[high]) + abs(diagonal[high + 1])):
                 break
             high += 1
         if high == known:
@@ -280,7 +279,7 @@ def _top_vector(bands: FloatArray, size: int, top: float) -> FloatArray:
     B has positive entries, so has the eigenvector: a start of ones has a share in it. The pivots are positive.
     """
     diagonal, links = gram(bands, size)
-    shift, tiny = top * (1.0 + _MARGIN * _EPS), _EPS * top + 1e-300
+    shift, tiny = top * (1.0 + _MARGIN * EPS), EPS * top + 1e-300
     pivots, vector = np.empty(size), np.full(size, 1.0)
     for i in range(size):
         known = links[i - 1] * links[i - 1] / pivots[i - 1] if i > 0 else 0.0

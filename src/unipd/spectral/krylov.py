@@ -141,7 +141,7 @@ class Basis:
         self.size = 0
         self._seed = seed
         self._longest = 0.0
-        self._negligible = ROUNDING * float(np.finfo(self.array.dtype).eps)
+        self._negligible = ROUNDING * arrays.precision(self.array)
 
     @property
     def full(self) -> bool:
@@ -379,7 +379,7 @@ class Lanczos:
 
     def until_converged(self, count: int, stop: Stop, coupling: Array | None = None) -> Triples:
         """Return the best ``count`` Ritz triples once the run may stop; ``coupling`` is R where a step is done."""
-        products, eps = self.products, float(np.finfo(self.products.dtype).eps)
+        products, eps = self.products, arrays.precision(self.products)
         while True:
             coupling = self.advance() if coupling is None else coupling
             known, right, left = self.known, self.right, self.left

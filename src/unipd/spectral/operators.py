@@ -19,6 +19,7 @@ import scipy
 from unipd import atoms
 from unipd._typing import Array, FloatArray, Shape
 from unipd._util import validate
+from unipd._util.arrays import precision, real_dtype
 from unipd._util.context import notify
 from unipd.atoms import apply, apply_adjoint
 from unipd.errors import InvalidInput, OracleError
@@ -268,7 +269,7 @@ class Products:
         self.operator = _validate_operator(operator)
         self.is_adjoint = False
         self.shape = _matrix_shape(self.operator)
-        self.dtype = working_dtype(getattr(self.operator, "dtype", None))
+        self.dtype = validate.floating_dtype("operator", getattr(self.operator, "dtype", None))
         self.hermitian = hermitian
         self.count = 0
         if hermitian and self.shape[0] != self.shape[1]:
@@ -330,26 +331,12 @@ def is_small(shape: tuple[int, ...], limit: int) -> bool:
 
 def rounding_allowance(matrix: Array, norm: float) -> float:
     """Return n eps ||M||, which covers the backward error of LAPACK's eigenvalues and singular values."""
-    return max(matrix.shape) * float(np.finfo(matrix.dtype).eps) * norm
+    return max(matrix.shape) * precision(matrix) * norm
 
 
 def is_explicit(operator: Any) -> bool:
     """Whether an operator is an array or a sparse matrix."""
     return isinstance(operator, np.ndarray) or bool(scipy.sparse.issparse(operator))
-
-
-def working_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the dtype in which products are taken: single or double precision, real or complex.
-
-    >>> working_dtype(np.int64), working_dtype(np.complex64)
-    (dtype('float64'), dtype('complex64'))
-    """
-    kind = np.dtype(np.float64 if dtype is None else dtype)
-    if kind in (np.float32, np.float64, np.complex64, np.complex128):
-        return kind
-    if kind.kind not in "biufc":
-        raise InvalidInput("operator", "real or complex numbers", f"dtype {kind}")
-    return np.dtype(np.complex128 if kind.kind == "c" else np.float64)
 
 
 def _validate_operator(operator: Any) -> Any:
@@ -417,7 +404,7 @@ class Gram:
         if self._exponent is None:
             self._exponent = self._choose_exponent(inner)
         if self._exponent:
-            unit = np.finfo(self.dtype).dtype.type(2.0**-self._exponent)
+            unit = real_dtype(self.dtype).type(2.0**-self._exponent)
             inner = inner * unit * unit
         return adjoint(inner)
 
@@ -472,7 +459,7 @@ def _matrix_norm_bound(matrix: Any) -> float:
     squares = moduli.multiply(moduli) if scipy.sparse.issparse(moduli) else moduli * moduli
     norm = math.sqrt(float(squares.sum()))
     mixed = math.sqrt(float(moduli.sum(axis=0).max()) * float(moduli.sum(axis=1).max()))
-    eps = float(np.finfo(working_dtype(matrix.dtype)).eps)
+    eps = float(np.finfo(validate.floating_dtype("operator", matrix.dtype)).eps)
     return times_power(min(norm, mixed) * (1.0 + (4.0 + sum(matrix.shape)) * eps), exponent)
 
 
@@ -585,5 +572,5 @@ def pairing(cost: Any, x: Any) -> float:
 
 def _joint_dtype(left: Any, right: Any) -> np.dtype[Any]:
     """Return the precision of the left with complex numbers when either has them; integers count as doubles."""
-    precision = working_dtype(left)
-    return np.result_type(precision, np.complex64) if np.dtype(right).kind == "c" else precision
+    kind = validate.floating_dtype("operator", left)
+    return np.result_type(kind, np.complex64) if np.dtype(right).kind == "c" else kind

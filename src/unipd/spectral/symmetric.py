@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 
 from unipd._typing import Array, IntArray
+from unipd._util.arrays import EPS
 from unipd._util.context import notify
 from unipd._util.lazy import compile_lazily, is_small
 from unipd._util.threads import sum_over_rows
@@ -25,6 +26,8 @@ DENSE_LIMIT = 20_000
 """Largest order that is made dense (3.2 GB of doubles)."""
 _THREADED_ORDER = 1 << 17
 """Order from which the rows of a Lanczos step are divided among threads."""
+_BREAKDOWN = 1e-15
+"""A remainder of at most this share of the largest coefficients counts as zero: the Krylov space is complete."""
 _FIRST_CHECK = 48
 """Lanczos steps before the bracket is computed first; the interval then grows by half each time."""
 
@@ -241,7 +244,6 @@ def top_eigenvalue(
     alpha, beta, work = np.empty(steps), np.empty(steps), lanczos_workspace(start)
     matrix = (operator.starts, operator.indices, operator.data)
     weight = weight_quantile(order, delta, False)
-    eps = float(np.finfo(np.float64).eps)
     take_steps = lanczos_steps if order < _THREADED_ORDER else steps_by_rows
     done, check = 0, _FIRST_CHECK
     while True:
@@ -251,7 +253,7 @@ def top_eigenvalue(
         if not (np.isfinite(alpha[:done]).all() and np.isfinite(beta[:done]).all()):
             raise OracleError("a product with the operator has entries that are NaN or infinite")
         lower, upper = bracket_of_run(alpha[:done].tolist(), beta[:done].tolist(), weight)
-        upper += eps * (8.0 + done) * float((np.abs(alpha[:done]) + beta[:done]).max())
+        upper += EPS * (8.0 + done) * float((np.abs(alpha[:done]) + beta[:done]).max())
         if done < wanted or done >= steps or beta[done - 1] == 0.0 or upper - lower <= width:
             break
         check += check // 2
@@ -306,7 +308,7 @@ def steps_by_rows(
         length = float(np.sqrt(sum_over_rows(orthogonalize, order, columns)))
         size = max(size, abs(diagonal) + length)
         alpha[step], beta[step] = diagonal, length
-        if length <= 1e-15 * size:
+        if length <= _BREAKDOWN * size:
             beta[step] = 0.0
             return step + 1
         np.divide(work, length, out=before)
@@ -412,7 +414,7 @@ def _lanczos_steps_plain(
         length = float(np.sqrt(work @ work))
         size = max(size, abs(diagonal) + length)
         alpha[step], beta[step] = diagonal, length
-        if length <= 1e-15 * size:
+        if length <= _BREAKDOWN * size:
             beta[step] = 0.0
             return step + 1
         np.divide(work, length, out=before)
@@ -459,7 +461,7 @@ def lanczos_steps(
         length = np.sqrt(squares)
         size = max(size, abs(diagonal) + length)
         alpha[step], beta[step] = diagonal, length
-        if length <= 1e-15 * size:
+        if length <= _BREAKDOWN * size:
             beta[step] = 0.0
             return step + 1
         for row in range(order):

@@ -11,6 +11,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array
 from unipd._util import validate
+from unipd._util.arrays import precision, real_dtype
 from unipd.errors import InvalidInput
 
 ONE_MATRIX = "one matrix (for several blocks: unipd.trackers.ByBlock, one tracker per block)"
@@ -29,7 +30,7 @@ def as_factors(atom: Any) -> atoms.LowRank:
     if len(atom.shape) != 2:
         raise InvalidInput("atom", "a matrix, best as factors (LowRank)", type(atom).__name__)
     array = np.asarray(atoms.dense(atom))
-    one = np.ones(array.shape[1], np.finfo(array.dtype).dtype)
+    one = np.ones(array.shape[1], real_dtype(array.dtype))
     if array.shape[0] == array.shape[1] and np.array_equal(array, array.conj().T):
         spectrum, vectors = np.linalg.eigh(array)
         return compress(atoms.LowRank(vectors, vectors, spectrum), one.size)[0]
@@ -58,7 +59,7 @@ def compress(point: atoms.LowRank, limit: int) -> tuple[atoms.LowRank, Array]:
     >>> compress(atoms.LowRank(twice, twice, np.ones(2)), 2)[0].weights
     array([2.])
     """
-    weights = point.weights.astype(np.finfo(point.dtype).dtype)
+    weights = point.weights.astype(real_dtype(point.dtype))
     left, core = np.linalg.qr(point.left)
     if point.hermitian:
         spectrum, inner = _eigenpairs((core * weights) @ core.conj().T, bool(np.all(weights >= 0)))
@@ -67,7 +68,7 @@ def compress(point: atoms.LowRank, limit: int) -> tuple[atoms.LowRank, Array]:
         right, other = np.linalg.qr(point.right)
         inner, spectrum, outer = np.linalg.svd((core * weights) @ other.conj().T, full_matrices=False)
         first, second = left @ inner, right @ outer.conj().T
-    rounding = point.rank * np.finfo(spectrum.dtype).eps * abs(spectrum[0])
+    rounding = point.rank * precision(spectrum) * abs(spectrum[0])
     rank = min(limit, max(1, int(np.count_nonzero(np.abs(spectrum) > rounding))))
     kept = np.ascontiguousarray(first[:, :rank])
     other_side = kept if second is first else np.ascontiguousarray(second[:, :rank])

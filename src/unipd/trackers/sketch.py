@@ -197,13 +197,13 @@ def _nystrom(range_sketch: Array, omega: Array, rank: int, trace: float | None =
     from scipy.linalg import solve_triangular
 
     scale = float(np.linalg.norm(range_sketch))
-    shift = math.sqrt(len(omega)) * float(np.finfo(omega.dtype).eps) * scale
-    vectors, weights = np.zeros((len(omega), rank), omega.dtype), np.zeros(rank, np.finfo(omega.dtype).dtype)
+    shift = math.sqrt(len(omega)) * arrays.precision(omega) * scale
+    vectors, weights = np.zeros((len(omega), rank), omega.dtype), np.zeros(rank, arrays.real_dtype(omega.dtype))
     while scale > 0:
         shifted = range_sketch + shift * omega
         core = omega.conj().T @ shifted
         try:
-            triangle = np.linalg.cholesky(0.5 * (core + core.conj().T))
+            triangle = np.linalg.cholesky(arrays.hermitian_part(core))
         except np.linalg.LinAlgError:
             shift *= 10.0
             continue

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd._util.arrays import RIDGE, factor_definite, inner, solve_system, submatrix
+from unipd._util.arrays import RIDGE, factor_definite, hermitian_part, inner, solve_system, submatrix
 from unipd.errors import OracleError
 from unipd.methods.corrective.model import Bundle, as_real
 from unipd.methods.step_size import ARMIJO, backtrack
@@ -109,7 +109,7 @@ class Master:
         if self.smoothness == 0.0:
             assert self.problem.loss is not None
             product = (self.columns.conj().T @ self.problem.loss.gradient_jacobian(residual, self.columns)).real
-            return 0.5 * (product + product.T) + self.bundle.cost_hessian()
+            return hermitian_part(product) + self.bundle.cost_hessian()
         step = 1.0 / self.smoothness
         moved = self.centre + step * residual
         curve = step * self.problem.coupling.prox_curvature(moved, step, self.columns, self.gram)

@@ -31,7 +31,7 @@ from unipd.errors import InvalidInput
 from unipd.methods.factored.augmented_lagrangian import FactoredState, interpolate, objective_scale, stationarity
 from unipd.problem import Problem
 from unipd.sharp.spectral.factors import Factors, random_block
-from unipd.spectral.operators import as_operator
+from unipd.spectral.operators import as_operator, is_explicit
 
 PRODUCTS = 200
 """Products with C per step, and per iteration."""
@@ -225,7 +225,7 @@ def fixed_diagonal_factors(problem: Problem) -> RowFactors | None:
     trace = None if spectral is None else spectral.fixed_trace
     if cost is None or trace is None or not problem.coupling.is_equality:
         return None
-    is_plain = not hasattr(cost, "matvec") and cost.dtype == problem.dtype == np.float64  # operators: not symmetric?
+    is_plain = is_explicit(cost) and cost.dtype == problem.dtype == np.float64  # operators: not symmetric?
     diagonals = problem.map.diagonals() if is_plain else None
     if diagonals is None:
         return None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import scipy
 from unipd import atoms
 from unipd._typing import Array, Shape
 from unipd._util import validate
-from unipd._util.arrays import hermitian_part
+from unipd._util.arrays import hermitian_part, real_dtype
 from unipd._util.printing import ReprMixin
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
@@ -49,7 +48,7 @@ def singular_values(x: Any, shape: Shape) -> Array | None:
     if tuple(getattr(x, "shape", np.shape(x))) != shape:
         return None
     if isinstance(x, atoms.LowRank) and x.rank == 0:
-        return np.zeros(1, np.finfo(x.dtype).dtype)
+        return np.zeros(1, real_dtype(x.dtype))
     core = _core(x) if isinstance(x, atoms.LowRank) and x.rank < min(shape) else _array(x)
     return np.linalg.svd(core, compute_uv=False) if np.isfinite(core).all() else None
 
@@ -66,7 +65,7 @@ def eigenvalues(x: Any, size: int, tolerance: float) -> Array | None:
     if tuple(getattr(x, "shape", np.shape(x))) != (size, size):
         return None
     if isinstance(x, atoms.LowRank) and x.rank == 0:
-        return np.zeros(1, np.finfo(x.dtype).dtype)
+        return np.zeros(1, real_dtype(x.dtype))
     factored = isinstance(x, atoms.LowRank) and 2 * x.rank < size
     core = _joint_core(x) if factored else _array(x)
     if not np.isfinite(core).all():
@@ -268,12 +267,7 @@ def warm_start(start: Any, shape: Shape) -> tuple[Array, Array] | None:
 
 def weights_of(values: Any, dtype: Any) -> Array:
     """Return weights of a low-rank atom in the real dtype of its factors."""
-    return np.array(values, _real_dtype(dtype))
-
-
-@cache
-def _real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    return np.finfo(dtype).dtype
+    return np.array(values, real_dtype(dtype))
 
 
 def excess(upper: float, value: float) -> float:

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from unipd._typing import Array, Shape
-from unipd._util.arrays import inner, norm
+from unipd._util.arrays import inner, norm, real_dtype
 from unipd.atoms import Blocks, LowRank, apply, apply_adjoint, dense
 from unipd.spectral.krylov import gaussian
 from unipd.spectral.operators import hermitian_twice
@@ -277,7 +277,7 @@ class SpectralFactors(Factors):
         if fill:
             total = float(weights.sum())
             weights = weights * (self.radius / total) if total > 0 else np.full(weights.size, self.radius)
-        roots = np.sqrt(weights).astype(np.finfo(atom.left.dtype).dtype)
+        roots = np.sqrt(weights).astype(real_dtype(atom.left.dtype))
         blocks = [atom.left * roots]
         if self.right_rows:
             blocks.append(atom.right * roots)

@@ -11,6 +11,7 @@ import scipy
 
 from unipd._typing import Array, Shape
 from unipd._util import validate
+from unipd._util.arrays import real_dtype
 from unipd._util.printing import short_repr
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
@@ -258,7 +259,7 @@ class WeightedNuclearBall(NuclearBall):
 
     def _rescale_factors(self, x: LowRank, power: float) -> LowRank:
         """Return D_r^{p/2} X D_c^{p/2} in factors."""
-        rows = (self._row_roots**power)[:, np.newaxis].astype(np.finfo(x.dtype).dtype)
+        rows = (self._row_roots**power)[:, np.newaxis].astype(real_dtype(x.dtype))
         columns = (self._column_roots**power)[:, np.newaxis].astype(rows.dtype)
         return LowRank(rows * x.left, columns * x.right, x.weights)
 
@@ -276,7 +277,7 @@ class _Scaled(LazyMatrix):
     def __init__(self, operator: Any, rows: Array, columns: Array) -> None:
         self.operator, self._products = operator, Products(operator)
         super().__init__(self._products.shape, self._products.dtype)
-        precision = np.finfo(self.dtype).dtype
+        precision = real_dtype(self.dtype)
         self._rows, self._columns = (side.astype(precision)[:, np.newaxis] for side in (rows, columns))
 
     def matmat(self, block: Array) -> Array:
