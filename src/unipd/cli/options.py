@@ -213,42 +213,47 @@ def common_options(
         for name in names
     ]
 
-    def decorate(function: Callable[..., int]) -> Callable[..., int]:
-        declared = _declarations(function)
-        groups: dict[str, Any] = {name: kind for name, kind in declared.items() if is_dataclass(kind)}
-        groups.pop("options")
-        given = [each for each in inspect.signature(function).parameters.values() if each.name != "options"]
-        own = [part for each in given for part in _expand(each, declared.get(each.name, each.annotation))]
-        words = {parameter.name: _name_parameter(parameter) for parameter in (*own, *extra)}
-        title = function.__name__
+    return functools.partial(_decorate, standard=standard, common=extra, examples=examples)
 
-        @functools.wraps(function)
-        def run(**arguments: Any) -> int:
-            options = replace(standard, **{name: arguments.pop(name) for name in names})
-            if not current_communicator().is_leader:
-                options = options.without_outputs()
-            options.check()
-            written = {words[name]: arguments[name] for name in OUTPUT_OPTIONS if name in arguments}
-            read = {words[name]: value for name, value in arguments.items() if name not in OUTPUT_OPTIONS}
-            check_no_overwrite({**options.output_paths(), **written}, read)
-            if options.verbose:
-                say(describe_environment(title))
-            if "method" in names:
-                options.check_method()
-            announces = not (options.quiet or arguments.get("compile"))  # the line names unipd doctor --compile
-            with _prepare_run(options, title, announces, "checkpoint" in names), translate_argument_names(words):
-                for name, kind in groups.items():
-                    arguments[name] = kind(**{field.name: arguments.pop(field.name) for field in fields(kind)})
-                return function(**arguments, options=options)
 
-        command: Any = run
-        command.examples = examples
-        command.__signature__ = inspect.Signature([*own, *extra])
-        command.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *extra)}
-        del command.__wrapped__
-        return command
+def _decorate(
+    function: Callable[..., int], *, standard: Options, common: list[inspect.Parameter], examples: Collection[str]
+) -> Callable[..., int]:
+    """Return the command of a function: its own options and the common ones, which it gets as ``options``."""
+    declared = _declarations(function)
+    groups: dict[str, Any] = {name: kind for name, kind in declared.items() if is_dataclass(kind)}
+    groups.pop("options")
+    given = [each for each in inspect.signature(function).parameters.values() if each.name != "options"]
+    own = [part for each in given for part in _expand(each, declared.get(each.name, each.annotation))]
+    parameters, names = [*own, *common], [parameter.name for parameter in common]
+    words = {parameter.name: _name_parameter(parameter) for parameter in parameters}
+    title = function.__name__
 
-    return decorate
+    @functools.wraps(function)
+    def run(**arguments: Any) -> int:
+        options = replace(standard, **{name: arguments.pop(name) for name in names})
+        if not current_communicator().is_leader:
+            options = options.without_outputs()
+        options.check()
+        written = {words[name]: arguments[name] for name in OUTPUT_OPTIONS if name in arguments}
+        read = {words[name]: value for name, value in arguments.items() if name not in OUTPUT_OPTIONS}
+        check_no_overwrite({**options.output_paths(), **written}, read)
+        if options.verbose:
+            say(describe_environment(title))
+        if "method" in names:
+            options.check_method()
+        announces = not (options.quiet or arguments.get("compile"))  # the line names unipd doctor --compile
+        with _prepare_run(options, title, announces, "checkpoint" in names), translate_argument_names(words):
+            for name, kind in groups.items():
+                arguments[name] = kind(**{field.name: arguments.pop(field.name) for field in fields(kind)})
+            return function(**arguments, options=options)
+
+    command: Any = run
+    command.examples = examples
+    command.__signature__ = inspect.Signature(parameters)
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    del command.__wrapped__
+    return command
 
 
 @contextlib.contextmanager

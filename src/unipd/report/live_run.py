@@ -351,7 +351,7 @@ class TensorBoardCallback:
     """
 
     def __init__(self, writer: Any, prefix: str = "unipd", every: int = 1) -> None:
-        if not hasattr(writer, "add_scalar"):
+        if isinstance(writer, (str, os.PathLike)):
             writer = import_extra("tensorboardX", "track", "a log for TensorBoard").SummaryWriter(str(writer))
         self.writer, self.prefix, self.every = writer, prefix, every
 

@@ -433,16 +433,8 @@ def plot_comparison(
             {name: compute_curves(run, measure, best=reference, scale=scale) for name, run in results.items()}
             for measure in ([axis] if isinstance(axis, str) else axis)
         ]
-        is_single = len(curves) == 1
-        rows = _choose_quantities(curves[0], quantities, with_gap=not is_single)
-        side_by_side = is_single and picture.is_wide
-        if side_by_side:
-            picture.set_height(0.45)
-            grid = picture.figure.subplots(1, len(rows), sharex=True, squeeze=False).T
-        else:
-            base, each = (0.35, 0.55) if is_single else (0.12, 0.24 if picture.is_wide else 0.42)
-            picture.set_height(base + each * len(rows))
-            grid = picture.figure.subplots(len(rows), len(curves), sharex="col", sharey="row", squeeze=False)
+        rows = _choose_quantities(curves[0], quantities, with_gap=len(curves) > 1)
+        grid, side_by_side = _add_grid(picture, len(rows), len(curves))
         accuracy = min(float(result.accuracy) for result in results.values())
         for row, quantity in zip(grid, rows, strict=True):
             for axes, runs in zip(row, curves, strict=True):
@@ -452,8 +444,18 @@ def plot_comparison(
                 axes.set_xlabel(label if side_by_side or quantity == rows[-1] else "")
             row[0].set_ylabel(_label(quantity, scale, results))
             _fit_limits(row)
-        legend(grid[0, 0], title=title, columns=4 if picture.is_wide and not is_single else 2)
+        legend(grid[0, 0], title=title, columns=4 if picture.is_wide and len(curves) > 1 else 2)
     return picture.figure
+
+
+def _add_grid(picture: Picture, rows: int, columns: int) -> tuple[Any, bool]:
+    """Add panels that share axes, in a picture as high as they need; return whether the rows stand side by side."""
+    if columns == 1 and picture.is_wide:
+        picture.set_height(0.45)
+        return picture.figure.subplots(1, rows, sharex=True, squeeze=False).T, True
+    base, each = (0.35, 0.55) if columns == 1 else (0.12, 0.24 if picture.is_wide else 0.42)
+    picture.set_height(base + each * rows)
+    return picture.figure.subplots(rows, columns, sharex="col", sharey="row", squeeze=False), False
 
 
 def _choose_quantities(
@@ -551,23 +553,7 @@ def plot_spectrum(
         axes = picture.figure.subplots()
         axes.set_yscale("log")
         for place, (name, given) in enumerate(named.items()):
-            array = validate.finite_array("values", given).reshape(-1)
-            if array.size == 0:
-                raise InvalidInput("values", "at least one value", "none")
-            sizes = np.sort(np.abs(array))[::-1].astype(np.float64)
-            sizes = sizes[sizes > floor * sizes[0]] if sizes[0] > 0 else sizes[:1]
-            colour = picture.theme.cycle[place % len(picture.theme.cycle)]
-            axes.plot(
-                np.arange(1, sizes.size + 1),
-                positive_or_nan(sizes),
-                color=colour,
-                linewidth=0.7,
-                marker=MARKERS[place % len(MARKERS)],
-                markersize=(3.5 if sizes.size <= 60 else 1.5) + 1.5 * place,
-                markeredgewidth=0.9 if place else 0,
-                markerfacecolor="none" if place else colour,
-                label=name or None,
-            )
+            _draw_sizes(axes, _sort_sizes(given, floor), place, name, picture.theme)
         axes.set_xlim(0.5, 0.5 + max(line.get_xdata().size for line in axes.lines))
         axes.set_xlabel("index")
         axes.set_ylabel(label)
@@ -577,6 +563,30 @@ def plot_spectrum(
         elif title:
             picture.figure.suptitle(title, x=0.015, ha="left")
     return picture.figure
+
+
+def _sort_sizes(values: Any, floor: float) -> FloatArray:
+    """Return the magnitudes in decreasing order, those above a share of the largest."""
+    array = validate.finite_array("values", values).reshape(-1)
+    if array.size == 0:
+        raise InvalidInput("values", "at least one value", "none")
+    sizes = np.sort(np.abs(array))[::-1].astype(np.float64)
+    return sizes[sizes > floor * sizes[0]] if sizes[0] > 0 else sizes[:1]
+
+
+def _draw_sizes(axes: Any, sizes: FloatArray, place: int, name: str, theme: Theme) -> None:
+    colour = theme.cycle[place % len(theme.cycle)]
+    axes.plot(
+        np.arange(1, sizes.size + 1),
+        positive_or_nan(sizes),
+        color=colour,
+        linewidth=0.7,
+        marker=MARKERS[place % len(MARKERS)],
+        markersize=(3.5 if sizes.size <= 60 else 1.5) + 1.5 * place,
+        markeredgewidth=0.9 if place else 0,
+        markerfacecolor="none" if place else colour,
+        label=name or None,
+    )
 
 
 def spectrum_of(result: Result) -> FloatArray:

@@ -12,10 +12,12 @@ import numpy as np
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd.apps.completion import SolverOptions, ball_formulation, norm_problem, solve_completion
+from unipd.apps.completion.problem import CompletionProblem
 from unipd.apps.completion.solver import factored_norm_method, root_mean_square
 from unipd.io.ratings import Ratings
 from unipd.maps import Sampling
 from unipd.methods import AccUniPDGrad, FrankWolfe, UniPDGrad
+from unipd.problem import Problem
 from unipd.protocols import TrackerDefaults
 from unipd.report import pictures
 from unipd.report.curves import decimate, positive_or_nan
@@ -152,10 +154,8 @@ def run_figure2(
     ball = ball_formulation(*data)
     sampling = Sampling(test.users, test.items, shape)
     start = TestImage(sampling, np.zeros(test.values.size))
-    problems = {
-        BALL: ball.problem(radius, fixed_tolerance_engine(precision)),
-        NORM: norm_problem(*data, precision=precision),
-    }
+    problems = {BALL: ball.problem(radius, fixed_tolerance_engine(precision))}
+    problems[NORM] = norm_problem(*data, precision=precision)
 
     def test_error(predictions: Array) -> float:
         return root_mean_square(predictions - test.values)[1]
@@ -166,17 +166,9 @@ def run_figure2(
         say(name, 0, test_error(start.image))
         return lambda info: say(name, info.iteration, test_error(sampling.image(info.state.primal.point())))
 
-    norm = norm_problem(*data, precision=None)
-    norm_method = factored_norm_method(ball, norm, min(_NORM_COLUMNS, *shape))
-    norm_limit = (
-        MaxIterations(_NORM_STEPS) if time_limit is None else MaxIterations(_NORM_STEPS) | MaxSeconds(time_limit)
-    )
     options = SolverOptions(accuracy=REFERENCE_ACCURACY, seconds=time_limit, callback=reporter(BALL))
-    optima = {
-        BALL: solve_completion(ball, radius, options),
-        NORM: solve(norm, norm_method, accuracy=NORM_ACCURACY, stop=norm_limit, callback=reporter(NORM)),
-    }
-
+    optima = {BALL: solve_completion(ball, radius, options)}
+    optima[NORM] = _solve_norm(ball, norm_problem(*data, precision=None), time_limit, reporter(NORM))
     norm_eps = NORM_EPS_SHARE * radius**2 / train.values.size
     traces = [
         run_trace(
@@ -192,6 +184,15 @@ def run_figure2(
         for contestant in contestants(norm_eps)
     ]
     return Figure2(traces, optima, {name: test_error(sampling.image(best.x)) for name, best in optima.items()})
+
+
+def _solve_norm(
+    ball: CompletionProblem, norm: Problem, time_limit: float | None, callback: Callable[[Any], None]
+) -> Result:
+    """Return the optimum of formulation (b), nearly."""
+    method = factored_norm_method(ball, norm, min(_NORM_COLUMNS, *ball.shape))
+    stop = MaxIterations(_NORM_STEPS) if time_limit is None else MaxIterations(_NORM_STEPS) | MaxSeconds(time_limit)
+    return solve(norm, method, accuracy=NORM_ACCURACY, stop=stop, callback=callback)
 
 
 def summarize_trace(trace: Trace) -> dict[str, Any]:
@@ -317,18 +318,22 @@ def plot_figure2(
                 pictures.set_horizontal(axes, [trace.history[column] for trace in figure2.traces], "log", whole=False)
             top.set_yscale("log")
             middle.set_yscale("log")
-        first = next(trace for trace in figure2.traces if trace.contestant.formulation == NORM)
-        start = (first.history["iteration"][0], residual(figure2, first)[0])
-        text = "(b): near 1 while far from A(X) = b, see C"
-        panels[0][0].annotate(text, start, (4, 5), textcoords="offset points", size="x-small")
-        panels[0][0].set_ylabel("objective residual, $|f - f^\\star|\\,/\\,f^\\star$")
-        panels[1][0].set_ylabel(r"$\|A(X) - b\|\,/\,\|b\|$")
-        panels[2][0].set_ylabel("RMSE on the test ratings")
-        for letter, axes, name in zip("ABCDEF", panels.flat, _PANELS, strict=True):
-            axes.set_title(f"{letter}  {name}", loc="left")
+        _label_panels(panels, figure2)
         _set_error_axis(panels[2][0], figure2)
         pictures.legend(panels[2][0], title=title, columns=3 if picture.is_wide else 1)
     return picture.figure
+
+
+def _label_panels(panels: Any, figure2: Figure2) -> None:
+    first = next(trace for trace in figure2.traces if trace.contestant.formulation == NORM)
+    start = (first.history["iteration"][0], residual(figure2, first)[0])
+    text = "(b): near 1 while far from A(X) = b, see C"
+    panels[0][0].annotate(text, start, (4, 5), textcoords="offset points", size="x-small")
+    panels[0][0].set_ylabel("objective residual, $|f - f^\\star|\\,/\\,f^\\star$")
+    panels[1][0].set_ylabel(r"$\|A(X) - b\|\,/\,\|b\|$")
+    panels[2][0].set_ylabel("RMSE on the test ratings")
+    for letter, axes, name in zip("ABCDEF", panels.flat, _PANELS, strict=True):
+        axes.set_title(f"{letter}  {name}", loc="left")
 
 
 def _draw(axes: Any, trace: Trace, column: str, values: Any, theme: pictures.Theme, *, labelled: bool) -> None:

@@ -192,8 +192,7 @@ def solve_partition(cost: Any, clusters: int, accuracy: float = 1e-4) -> Result:
     """
     begin, matrix = time.perf_counter(), validate.real_array("cost", cost, ndim=2).astype(np.float64)
     order, accuracy = len(matrix), validate.positive("accuracy", accuracy)
-    k = _check_clusters(clusters, order)
-    size = float(np.linalg.norm(matrix)) or 1.0
+    k, size = _check_clusters(clusters, order), float(np.linalg.norm(matrix)) or 1.0
     penalty, positive, multiplier = size / k, np.full(matrix.shape, 1.0 / order), np.zeros_like(matrix)
     bound, step = -math.inf, 0
     while True:
@@ -213,8 +212,7 @@ def solve_partition(cost: Any, clusters: int, accuracy: float = 1e-4) -> Result:
             break
         if step <= LAST_BALANCE:
             primal = float(np.linalg.norm(point - positive)) / length
-            dual = penalty * float(np.linalg.norm(positive - before)) / size
-            factor = 2.0 if primal > BALANCE * dual else 0.5 if dual > BALANCE * primal else 1.0
+            factor = _balance(primal, penalty * float(np.linalg.norm(positive - before)) / size)
             penalty, multiplier = penalty * factor, multiplier / factor
     result = Result(
         Status.SOLVED,
@@ -232,6 +230,11 @@ def solve_partition(cost: Any, clusters: int, accuracy: float = 1e-4) -> Result:
         facts=ProblemFacts(f"partition of {order} points into {k} clusters", scale=scale, feasibility_scale=length),
     )
     return recheck(result, Status.ITERATION_LIMIT)
+
+
+def _balance(primal: float, dual: float) -> float:
+    """Return the factor of the penalty that evens out the residuals."""
+    return 2.0 if primal > BALANCE * dual else 0.5 if dual > BALANCE * primal else 1.0
 
 
 def _centre(matrix: Array) -> Array:
