@@ -191,7 +191,7 @@ class Solver(ConicSolver):
     def _solve(
         self, program: ConeProgram, accuracy: float, last: Result | None, options: dict[str, Any]
     ) -> ConeSolution:
-        """Solve a program, more accurately where that is needed for an error that is small beside 1, too."""
+        """Solve a program, again and more accurately where the error is not also small relative to 1."""
         first = self._solve_to(program, accuracy, last, options)
         if not is_doubtful(first):
             return first

@@ -42,7 +42,7 @@ def record(**options):
 
 
 lazy.compile_lazily = record
-from unipd.doctor.installation import JOBS
+from unipd.doctor import JOBS
 
 numbers = {name: job() for name, job in JOBS.items()}
 for home in [home for home in sys.modules if home.startswith("unipd.")]:

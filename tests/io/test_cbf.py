@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from unipd import SDP
 from unipd.errors import FileFormatError, InvalidInput, MemoryForecastError
 from unipd.io import CbfProblem, Limits, read_cbf, write_cbf
-from unipd.maps.sdp import Entries
+from unipd.maps import Entries
 from unipd.memory import limited_memory
 
 MIXED = b"""# min 2 X00 + 2 X11 + 2 X22 + 2 X01 + 2 X12 + x0, a matrix and a second-order cone

@@ -11,8 +11,7 @@ import unipd.io
 from report.runs import save_and_load, solve_constrained
 from unipd.apps.process_tomography import simulate_process
 from unipd.apps.tomography import Noise, PauliTomography, ghz, report_data, simulate
-from unipd.report import page_content, report_sections
-from unipd.report.sections import to_plain
+from unipd.report import page_content, report_sections, to_plain
 
 CYCLE = unipd.io.Graph.of(7, np.arange(7), (np.arange(7) + 1) % 7, np.ones(7))
 

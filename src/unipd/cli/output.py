@@ -249,6 +249,11 @@ def emit(
     return writer.finish(rows, content, exit_code(result.status), title)
 
 
+def describe_qubits(count: int) -> str:
+    """Return the number of qubits in words: "1 qubit", "2 qubits"."""
+    return f"{count} qubit{'s' * (count != 1)}"
+
+
 def note_interruption(result: Result, done: int, replicates: int) -> Result:
     """Return the result, with the status of an interruption where that left a bootstrap incomplete."""
     from unipd.run import downgrade

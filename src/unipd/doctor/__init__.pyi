@@ -11,3 +11,4 @@ from unipd.doctor.report import Report as Report
 from unipd.doctor.report import random_like
 from unipd.doctor.report import rearrange
 from unipd.doctor.installation import JOBS
+from unipd.doctor.installation import run_job

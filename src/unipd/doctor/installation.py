@@ -1,6 +1,6 @@
 """Checks of the installation: versions, threads, BLAS, kernels and a known solution; kernels compiled ahead of use.
 
-Numba compiles a kernel for the types with which it is called, and keeps the machine code beside the package (or in
+Numba compiles a kernel for the types with which it is called, and keeps the machine code next to the package (or in
 ``NUMBA_CACHE_DIR``). So each job of ``unipd doctor --compile`` is a small problem, large enough for the kernels, with
 the types that occur.
 """
@@ -191,11 +191,11 @@ def compile_kernels() -> Report:
     """
     if not can_compile():
         return Report((Check("kernels", NOTE, "not compiled: NUMBA_DISABLE_JIT is set, and NumPy takes their place"),))
-    return Report(tuple(run_check(name, _run_job, job) for name, job in JOBS.items()))
+    return Report(tuple(run_check(name, run_job, job) for name, job in JOBS.items()))
 
 
 def count_kept_kernels() -> int:
-    """Return the number of compiled kernels beside the package or in ``NUMBA_CACHE_DIR``."""
+    """Return the number of compiled kernels next to the package or in ``NUMBA_CACHE_DIR``."""
     from numba.core import config
 
     cache = str(vars(config).get("CACHE_DIR") or "")
@@ -203,7 +203,7 @@ def count_kept_kernels() -> int:
     return sum(1 for _ in folder.rglob("*.nbc"))
 
 
-def _run_job(job: Callable[[], Any]) -> str:
+def run_job(job: Callable[[], Any]) -> str:
     """Return how many kernels were compiled, and in how many seconds."""
     from numba.core import event
 

@@ -616,7 +616,7 @@ def check(problem: Problem, *, seed: int = 0) -> Report:
     Returns
     -------
     Report
-        The checks, which print as a table; ``ok`` tells whether none failed.
+        The checks, which print as a table; ``ok`` is True if none failed.
 
     Raises
     ------

@@ -172,7 +172,7 @@ _LAYOUT = TableLayout(widths=(5,), comments=_COMMENTS, blanks=LOOSE)
 _SKIPPED = 100_000
 """Most blank and comment lines in a row before the entries."""
 _REPEATS = 2
-"""Average number of times that each place may be given, beside the entries that the limits allow."""
+"""Average number of times that each entry may be given, in addition to the repetitions that the limits allow."""
 
 
 def read_sdpa(source: Source, *, limits: Limits | None = None) -> SdpaProblem:

@@ -36,3 +36,4 @@ from unipd.report.pictures import WIDTHS
 from unipd.report.tomography import largest_indices
 from unipd.report.tomography import matrix_entries
 from unipd.report.tomography import power_of_ten
+from unipd.report.sections import to_plain

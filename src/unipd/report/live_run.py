@@ -329,7 +329,7 @@ class TensorBoardCallback:
     prefix
         Beginning of the tags, to tell runs apart.
     every
-        Log every so many iterations.
+        Number of iterations between two logs.
 
     See Also
     --------
@@ -373,7 +373,7 @@ class MLflowCallback:
     prefix
         Beginning of the metrics' names.
     every
-        Log every so many iterations: a tracking server answers some hundred calls a second.
+        Number of iterations between two logs: a tracking server handles some hundred calls a second.
 
     See Also
     --------

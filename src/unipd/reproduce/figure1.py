@@ -255,6 +255,6 @@ def plot_figure1(
 
 
 def _trials_text(trace: Trace) -> str:
-    """Return the trials per iteration beside those of the paper, where it prints them."""
+    """Return the trials per iteration next to those of the paper, where it reports them."""
     paper = trace.contestant.paper_trials
     return "" if trace.trials is None or paper is None else f" ({trace.trials:.3f} trials; paper {paper:.3f})"

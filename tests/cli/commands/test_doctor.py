@@ -7,7 +7,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from unipd.doctor.installation import JOBS, _run_job
+from unipd.doctor import JOBS, run_job
 
 DEMO = Path(__file__).parent.parent / "demo_command.py"
 
@@ -52,7 +52,7 @@ def test_kernels_are_compiled_ahead(invoke, monkeypatch):
 def test_kernels_are_kept(name):
     """What a job calls a second time is not compiled again."""
     JOBS[name]()
-    assert _run_job(JOBS[name]) == "all kept from before"
+    assert run_job(JOBS[name]) == "all kept from before"
 
 
 @pytest.mark.parametrize("name", ["problem", "make_problem"])

@@ -418,7 +418,7 @@ class SideModel:
         return replace(self, features=spread(self.features)) if self.pattern and self.features is not None else self
 
     def scale(self, count: float) -> float:
-        """Return D^(-1/2) of a row with so many ratings."""
+        """Return D^(-1/2) of a row with this number of ratings."""
         return (count / self.mean_count) ** (-0.5 * self.power) if count else 1.0
 
 

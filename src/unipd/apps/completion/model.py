@@ -70,7 +70,7 @@ MANY_RATINGS, RANK_OF_MANY, ACCURACY_OF_MANY = 1_000_000, 16, 0.15
 """With more ratings the default initial rank is lower, because every column costs a pass over them and factors can
 widen, and so is the accuracy: closer to the optimum predictions hardly change, at many times the cost."""
 SINGLE_ACCURACY = 1e-4
-"""Smallest accuracy for which so many ratings are fitted in single precision, to save memory and time."""
+"""Smallest accuracy at which data of that size are fitted in single precision, to save memory and time."""
 SIDE_DEFAULTS: dict[str, float] = {"item_ridge": 12.0, "weight_power": 0.35, "rank": 48, "accuracy": 1e-3}
 """Defaults with side information."""
 

@@ -40,7 +40,7 @@ cuts of large grids than many quick ones, and as good ones of small graphs."""
 LEAST_SWEEPS = 20
 """Fewest sweeps of a run."""
 VISITS, VISITS_PER_NODE = 1_000_000_000, 250_000
-"""Visits of nodes at effort 1: at most the first (7 s of one core; 40 s on a million nodes), and so many per node."""
+"""Limits of the visits at effort 1: in total (7 s of one core; 40 s on a million nodes) and per node."""
 FIRST_HOT, HOT, COLD = 0.6, (0.15, 0.2, 0.3, 0.4), 0.05
 """Temperatures at which runs begin (in the first round, then by chain) and end, over the typical norm of a row."""
 ANNEALING_STREAM = 1

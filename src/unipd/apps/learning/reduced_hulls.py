@@ -4,7 +4,7 @@ min 1/2 ||w||^2 over w = sum_i s_i x_i phi_i with 0 <= x_i <= c_i and weights th
 kernel, every step moves weight from one sample to another of the same class, the pair that violates optimality most by
 a second-order measure (Platt, 1998; Fan, Chen and Lin, 2005). Rows of the kernel matrix are computed in blocks when a
 step needs them, and kept in single precision where that suffices. Samples that stay at a bound are left out until the
-end (shrinking). The gradient and the duality gap are then computed anew in double precision.
+end (shrinking). The gradient and the duality gap are then recomputed in double precision.
 
 Interior points are for few features of very different units. There the squared distance of the hulls is far below the
 rounding errors of squared norms of samples, so no method that works with Gram matrices finds it; here every linear
@@ -38,7 +38,7 @@ LANDMARKS = 200
 CHUNK = 1000
 """Steps between two rounds of shrinking."""
 REFRESH = 20
-"""Steps per sample after which the gradient is computed anew."""
+"""Steps per sample after which the gradient is recomputed."""
 BLOCK_ENTRIES = 500_000
 """Entries of a block of the kernel matrix in double precision."""
 LOOSEST = 4.0
@@ -50,7 +50,7 @@ FLATTEST = 1e-12
 AT_BOUND = 1e-6
 """Weights within this share of c_i from 0 or c_i are there."""
 PATIENCE = 3
-"""Interior points end after so many iterations without a smaller gap or objective: rounding errors are left."""
+"""Interior points end after this many iterations without a smaller gap or objective: only rounding errors are left."""
 STEP_SHARE = 0.995
 """Interior points go this far towards the nearest bound."""
 DONE, MISSING, PAUSED = 0, 1, 2
@@ -456,7 +456,7 @@ class InteriorPoint:
         return InteriorPoint(points, sums, x, room, w, y, size / x, size / room)
 
     def step(self) -> None:
-        """Take a step: a predictor without centring tells how much centring the corrector needs."""
+        """Take a step: a predictor without centring determines how much centring the corrector needs."""
         x, room, low, high, features = self.x, self.room, self.low, self.high, self.w.size
         scale = 1.0 / np.sqrt(low / x + high / room)
         rows = scale[:, None] * np.column_stack([self.points, self.sums])

@@ -58,7 +58,7 @@ class Cones:
     psd: tuple[int, ...] = ()
 
     def blocks(self, nonnegative: int) -> list[tuple[str, int]]:
-        """Return kind and size of the cones but the zero cone, with so many nonnegative entries.
+        """Return kind and size of all cones except the zero cone, with this number of nonnegative entries.
 
         Cones of dimension 1 are half-lines.
         """

@@ -41,7 +41,7 @@ EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 8.0 * EPS
 """Relative error of a norm in floating point, generously."""
 DATA_ROUNDINGS = 16
-"""Roundings of an entry of the slack beside those of its sum: scaling, and dense rank-one matrices as c v v^T."""
+"""Further roundings of an entry of the slack than those of its sum: scaling, dense rank-one matrices as c v v^T."""
 ATTEMPTS, FIRST_SHIFT, FIRST_SHARE = 6, 1e-15, 1e-3
 """How often a slack is shifted, tenfold each time, and by how much more than its margin at first: n times the first of
 the two relative to the slack, or the second relative to the margin."""

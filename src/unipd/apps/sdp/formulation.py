@@ -53,7 +53,7 @@ COLUMNS_PER_ROOT = 0.44
 MEMORY = 15
 """Pairs of the quasi-Newton directions of an augmented Lagrangian."""
 WARM_SHARE = 1e-4
-"""Share of ||R||^2 of the random columns beside those of an earlier solution: they must be able to grow."""
+"""Share of ||R||^2 given to random columns next to those of an earlier solution: they must be able to grow."""
 
 
 @dataclass(frozen=True, eq=False)

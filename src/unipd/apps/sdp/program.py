@@ -336,7 +336,7 @@ class SDP:
 
 
 def find_suffix(path: str | os.PathLike[str]) -> str:
-    """Return the ending of a file's name that tells its format.
+    """Return the file extension, which determines the format.
 
     >>> find_suffix("torusg3-8.MAT.gz"), find_suffix("mcp100.dat-s")
     ('.mat', '.dat-s')

@@ -31,7 +31,7 @@ RELAXATION = 1.6
 PENALTY_FACTOR = 1.6
 """Factor by which the penalty changes after ..."""
 PATIENCE = ((20, 5), (100, 20), (np.inf, 50))
-"""... so many steps in which the same infeasibility, primal or dual, is the larger: at first, later, and then."""
+"""... this many steps in which the same infeasibility, primal or dual, is the larger: (up to step, number)."""
 SHIFT = 1e-14
 """Share of the largest diagonal entry added to A A^*, which redundant constraints make singular."""
 

@@ -376,7 +376,7 @@ class Template:
         return self.limits.restore(x, y)
 
     def solve(self, accuracy: float, **options: Any) -> ConeSolution:
-        """Solve the template until the gap is small beside the value or 1, with options of :func:`unipd.solve`.
+        """Solve the template until the gap is small relative to the value or 1, with options of :func:`unipd.solve`.
 
         The template's own gaps are relative to what its losses are at x = 0.
         """

@@ -577,7 +577,7 @@ def _invert_together(outcome_map: OutcomeMap, histogram: Histogram) -> PauliData
     """Return the estimates of the strings that all measurements together determine, by weighted least squares."""
     strings = outcome_map.pauli_map
     if strings.x.size * histogram.size > MOST_INVERTED:
-        expected = "operators that determine their Pauli strings one measurement at a time, for so many qubits"
+        expected = "operators that determine their Pauli strings one measurement at a time, for this number of qubits"
         raise InvalidInput("povm", expected, f"{histogram.size} outcomes and {strings.x.size} strings")
     matrix = np.stack([outcome_map.probabilities(row) for row in np.eye(strings.x.size)], axis=1)
     values, vectors = np.linalg.eigh(matrix.T @ (histogram.shots[:, np.newaxis] * matrix))

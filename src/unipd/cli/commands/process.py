@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import typer
 
 from unipd.cli.options import WRITING, Options, check_file, common_options, is_simulation, option, read_array_file
-from unipd.cli.output import emit, note_interruption, stopping_rule
+from unipd.cli.output import describe_qubits, emit, note_interruption, stopping_rule
 from unipd.cli.runtime import print_warnings, translate_argument_names
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.status import Status
@@ -121,7 +121,7 @@ def process(
             goal = truth if goal is None else goal
     result = add_figures(estimator, goal, figures.target or simulation.simulate, figures, options.seed)
     name, size = simulation.simulate if data is None else data.name, estimator.data_.values.size
-    title = f"{name}: {estimator.channel_.qubits} qubits, {size} values"
+    title = f"{name}: {describe_qubits(estimator.channel_.qubits)}, {size} values"
     return emit(result, replace(options, accuracy=result.accuracy), title=title)
 
 

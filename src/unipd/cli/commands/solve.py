@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unipd.problem import Problem
 
 CONIC = ("interior", "splitting")
-"""Methods that semidefinite programs have beside those of the library."""
+"""Methods for semidefinite programs only, in addition to those of the library."""
 
 
 @common_options(

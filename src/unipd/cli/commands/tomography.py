@@ -18,7 +18,7 @@ import typer
 from unipd._util import validate
 from unipd._util.context import current_communicator
 from unipd.cli.options import ALWAYS, Options, check_file, common_options, is_simulation, option, read_array_file
-from unipd.cli.output import OutputWriter, emit, note_interruption, stopping_rule
+from unipd.cli.output import OutputWriter, describe_qubits, emit, note_interruption, stopping_rule
 from unipd.cli.runtime import print_warnings, say, translate_argument_names
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.status import Status
@@ -233,7 +233,7 @@ def tomography(
         result,
         options,
         draw=lambda path: estimator.plot(path, target=goal, title=title, errors=errors),
-        title=f"{title}: {estimator.data_.qubits} qubits, {estimator.data_.size} measurements",
+        title=f"{title}: {describe_qubits(estimator.data_.qubits)}, {estimator.data_.size} measurements",
     )
 
 
