@@ -248,11 +248,13 @@ def test_errors_name_line_and_word(old, new, line, message):
 def test_programs_without_constraints_and_implausible_sizes_are_refused():
     with pytest.raises(FileFormatError, match="expected from 1 to"):
         problem_of(b"VER\n1\nOBJSENSE\nMIN\nVAR\n1 1\nL+ 1\n")
+    with pytest.raises(FileFormatError, match="got 0 that bound X"):  # a constraint in F holds always
+        problem_of(b"VER\n1\nOBJSENSE\nMIN\nVAR\n1 1\nL+ 1\nCON\n2 1\nF 2\nACOORD\n1\n0 0 1.0\n")
     with pytest.raises(FileFormatError, match="more than the limit of 2"):
         problem_of(MIXED, limits=Limits(order=2))
     with pytest.raises(FileFormatError, match="the sizes of CON sum to 2, more than the limit of 1"):
         problem_of(MIXED, limits=Limits(constraints=1))
-    with pytest.raises(FileFormatError, match="expected from 1 to 10 constraints, got 12"):
+    with pytest.raises(FileFormatError, match="expected from 1 to 10 constraints, got 11 that"):
         problem_of(CONES, limits=Limits(constraints=10))
     with pytest.raises(FileFormatError, match="sum to 1000001, more than the limit of 1000000"):
         problem_of(CONES.replace(b"PSDCON\n1\n2\n", b"PSDCON\n1\n1000001\n"), limits=Limits(order=1_000_000))

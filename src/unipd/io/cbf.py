@@ -343,8 +343,9 @@ class _Reader:
         variables, matrices, rows, required = (self.cones[key] for key in _CONES)
         triangles = 1 + self._size("CON") + np.cumsum([0, *(size * (size + 1) // 2 for _, size in required)])
         count = int(triangles[-1])
-        if not 1 < count <= self.limits.constraints:
-            raise self._error(f"expected from 1 to {self.limits.constraints} constraints, got {count - 1}")
+        bounding = count - 1 - sum(size for cone, size in rows if cone == "F")
+        if not 0 < bounding <= self.limits.constraints:
+            raise self._error(f"expected from 1 to {self.limits.constraints} constraints, got {bounding} that bound X")
         kept = [cone for cone in variables if cone[0] != "L="]
         slacks = [cone for cone in rows if cone[0] in ("Q", "QR")]
         cones = [*kept, *matrices, *slacks, *required]
