@@ -150,7 +150,8 @@ def test_matrices_may_have_several_blocks() -> None:
     assert result.objective == pytest.approx(expected, rel=1e-6)
     assert [blocked.block(result.x, k).shape for k in range(3)] == [(2, 2), (2, 2), (2,)]
     stored = scipy.sparse.block_diag([first, second, np.diag([4.0, 0.5])])  # with zeros outside the diagonal
-    assert stored.nnz == 12 and SDP.from_matrices(stored, traces, [1.0, 2.0], blocks=(2, 2, -2)).data.cost.value.size == 8
+    assert stored.nnz == 12
+    assert SDP.from_matrices(stored, traces, [1.0, 2.0], blocks=(2, 2, -2)).data.cost.value.size == 8
     with pytest.raises(InvalidInput, match="blocks"):
         SDP.from_matrices(cost, traces, [1.0, 2.0], blocks=(2, 2))
     with pytest.raises(InvalidInput, match="blocks"):

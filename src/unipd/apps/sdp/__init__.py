@@ -11,7 +11,8 @@ A program passes through a pipeline, one file per stage, each importing only fro
 3. ``cones`` and ``interior_point``: any product of psd, nonnegative, second-order and free blocks, by the steps of QICS
    and certificates of our own; ``splitting``: the same certificates for projections onto the cones.
 4. ``infeasibility``: proofs that there is no feasible X, and rays along which the objective improves forever.
-5. ``solver``: the routes, chosen by estimated cost; results are in the units of the data.
+5. ``cliques``: theta programs whose solution a linear program gives; ``solver``: the routes for all others, chosen by
+   estimated cost; results are in the units of the data.
 6. ``program``: the front door, :class:`SDP`, and what a solution of any solver proves.
 7. ``cone_program``: min <c, x> subject to A x + s = b, s in K, the form of SCS and CVXPY, as one of these programs;
    ``template``: those that are the template itself, with squares or absolute values over a simplex, a box or a ball.

@@ -24,7 +24,7 @@ from unipd.apps.sdp.data import (
     measure_size,
     split_blocks,
 )
-from unipd.apps.sdp.formulation import analyse
+from unipd.apps.sdp.formulation import analyse, find_binary_lifting
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.maps.sdp import CostAndConstraintsMap, Entries
@@ -266,6 +266,8 @@ def find_combination(data: SdpData) -> tuple[float, Array, float] | None:
     That is the combination which proves a bound on the trace, or the one nearest to the identity.
     """
     trace = analyse(data).trace_bound() if data.is_psd else None
+    lifting = find_binary_lifting(data) if data.is_psd and trace is None else None
+    trace = trace if lifting is None else lifting.trace(data.size)
     if trace is not None and trace.multipliers is not None:
         level, z = 0.0, trace.multipliers
     else:

@@ -18,6 +18,7 @@ from unipd import io, run
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import change_context
+from unipd.apps.sdp.cliques import solve_by_cliques
 from unipd.apps.sdp.cones import EPS, Prover, choose_size, measure_gap_scale, measure_margin, move_into_cone
 from unipd.apps.sdp.data import (
     FREE,
@@ -31,7 +32,15 @@ from unipd.apps.sdp.data import (
 )
 from unipd.apps.sdp.formulation import WarmStart, analyse, find_contradiction
 from unipd.apps.sdp.infeasibility import infeasible_result
-from unipd.apps.sdp.solver import CONIC_METHODS, Solver, certified_fields, describe_point, measure_point
+from unipd.apps.sdp.solver import (
+    CONIC_METHODS,
+    QUICK_SECONDS,
+    Solver,
+    certified_fields,
+    describe_point,
+    estimate_seconds,
+    measure_point,
+)
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem, read_sdpa, write_sdpa
@@ -275,7 +284,7 @@ class SDP:
         accuracy
             Relative accuracy of gap and feasibility.
         method
-            "auto" (interior points, splitting, the factored method, or two of them, by estimated cost), "interior",
+            "auto" (cliques, interior points, splitting, the factored method, or two, by estimated cost), "interior",
             "splitting", the name of any method of the library, or a method.
         trace_bound
             An upper bound on the trace of X, for programs whose constraints imply none.
@@ -300,7 +309,23 @@ class SDP:
                 return infeasible_result(self, contradiction.message, accuracy, started, contradiction.dual)
             given = remaining.pop("start", None)
             start = None if given is None else WarmStart.read(self.data, given)
+            if method == "auto" and start is trace_bound is rank is None:
+                known = self._certify_by_cliques(accuracy)
+                if known is not None:
+                    return known
             return Solver(self, accuracy, method, trace_bound, rank, seed, stop, start, remaining).solve()
+
+    def _certify_by_cliques(self, accuracy: float) -> Result | None:
+        """Return the result of a theta program that cliques solve, None for others and for those of a second."""
+        if estimate_seconds(self.data) <= QUICK_SECONDS:
+            return None
+        started, found = time.perf_counter(), solve_by_cliques(self.data)
+        if found is None:
+            return None
+        result = certify(self, found.dual, found.x, accuracy=accuracy)
+        seconds = time.perf_counter() - started
+        note = "Solved by an independent set and a cover by cliques of the same size, and certified."
+        return replace(result, method="cliques", seconds=seconds, note=note) if result.status.success else None
 
     def block(self, x: Any, index: int) -> Array:
         """Return one block of X = R R^T: a matrix, or a vector.
