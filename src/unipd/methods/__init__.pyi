@@ -26,6 +26,7 @@ from unipd.methods.universal.unipdgrad import UniPDGrad as UniPDGrad
 from unipd.methods.wrappers.rescaling import Rescaling as Rescaling
 from unipd.methods.wrappers.restarts import Restarts as Restarts
 from unipd.methods.cgal import CGALState
+from unipd.methods.lbfgs import LBFGSMemory
 from unipd.methods.norm_barrier import Centring
 from unipd.methods.norm_barrier import NormBarrierState
 from unipd.methods.step_size import direction_between

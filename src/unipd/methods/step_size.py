@@ -103,6 +103,16 @@ def backtrack(
         length *= shrink
 
 
+def interpolate(predicted: float, change: float) -> float:
+    """Return the factor in [0.1, 0.5] that minimises the parabola with this predicted and actual change of value.
+
+    >>> interpolate(-1.0, 1.0)
+    0.25
+    """
+    excess = change - predicted
+    return min(0.5, max(0.1, -0.5 * predicted / excess)) if excess > 0.0 else 0.5
+
+
 def loss_gradient(problem: Problem, image: Array) -> LossGradient:
     """Return lam = grad phi(A x - b).
 

@@ -10,7 +10,8 @@ import unipd
 from unipd import couplings, maps, sharp
 from unipd._util.arrays import inner
 from unipd.atoms import LowRank
-from unipd.methods.factored import AugmentedLagrangian, Memory, RowFactors, factors_of
+from unipd.methods import LBFGSMemory
+from unipd.methods.factored import AugmentedLagrangian, RowFactors, factors_of
 from unipd.sharp import ProductFactors, SpectralFactors
 
 FACTORS = {
@@ -70,7 +71,7 @@ def test_quasi_newton_directions_solve_a_quadratic() -> None:
     random = np.random.default_rng(0)
     root = random.standard_normal((4, 4))
     hessian = root @ root.T + np.eye(4)
-    x, memory = random.standard_normal(4), Memory()
+    x, memory = random.standard_normal(4), LBFGSMemory()
     for _ in range(12):
         gradient = hessian @ x
         direction = memory.direction(gradient)
@@ -197,7 +198,7 @@ def test_a_map_that_fails_is_named(coupling: object) -> None:
 
 def test_directions_do_not_depend_on_the_layout_of_arrays() -> None:
     random = np.random.default_rng(5)
-    memory, other = Memory(), Memory()
+    memory, other = LBFGSMemory(), LBFGSMemory()
     for _ in range(4):
         step = random.standard_normal((6, 3))
         change = step + 0.1 * random.standard_normal((6, 3))

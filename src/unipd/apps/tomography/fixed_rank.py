@@ -23,13 +23,13 @@ from unipd.methods.base import ORACLE_SHARE, Counts
 from unipd.methods.factored.augmented_lagrangian import (
     AugmentedLagrangian,
     FactoredState,
-    Memory,
     lbfgs_steps,
     refresh_certificate,
     stationarity,
     target,
 )
 from unipd.methods.factored.factored import SLOWEST_DECREASE, Factored, certify_at, rank_one_escape, with_bound
+from unipd.methods.lbfgs import LBFGSMemory
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.sharp import Spectrahedron
@@ -116,7 +116,7 @@ class FixedRank(Factored):
             Products with the map that finding R took.
         """
         here = model.evaluate(factor)
-        counts, memory, rank = Counts(0, 0, products + here.matvecs), Memory(limit=self.memory), factor.shape[1]
+        counts, memory, rank = Counts(0, 0, products + here.matvecs), LBFGSMemory(limit=self.memory), factor.shape[1]
         return FactoredState.at(model, factor, here, counts, memory=memory, accuracy=accuracy, first_rank=rank)
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:

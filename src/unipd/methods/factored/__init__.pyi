@@ -7,7 +7,6 @@ from unipd.methods.factored.factored import factors_of
 from unipd.methods.factored.fixed_diagonal import RowFactors
 from unipd.methods.factored.fixed_diagonal import find_groups
 from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
-from unipd.methods.factored.augmented_lagrangian import Memory
 from unipd.methods.factored.fixed_diagonal import newton_steps
 from unipd.methods.factored.factored import ORACLE_EVERY
 from unipd.methods.factored.augmented_lagrangian import remove_radial_part

@@ -7,7 +7,6 @@ smooth loss needs no multipliers; there lam is its gradient.
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,9 +21,10 @@ from unipd._util.lazy import compile_lazily
 from unipd.atoms import Blocks, LowRank, apply
 from unipd.dual import DualPoint, oracle_errors
 from unipd.methods.base import Certificate, Counts, State, empty_certificate, measure_point
-from unipd.methods.step_size import ARMIJO, minimize_convex
+from unipd.methods.lbfgs import TRIALS, LBFGSMemory
+from unipd.methods.step_size import ARMIJO, interpolate, minimize_convex
 from unipd.problem import Problem
-from unipd.sharp.spectral.factors import Factors, Preconditioner
+from unipd.sharp.spectral.factors import Factors
 from unipd.spectral.operators import LazyDifference
 from unipd.trackers import Fixed
 
@@ -42,12 +42,6 @@ ROUNDING = 45.0
 """Relative decrease below which the objective is rounding error, in units of eps: 1e-14 in double precision."""
 LONGEST_DIRECTION = 1e6
 """A direction longer than this multiple of the factor comes from pairs that are rounding error."""
-TRIALS = 12
-"""Trial points of a quasi-Newton step after which it fails."""
-_LEAST_CURVATURE = 1e-12
-"""Pairs whose <step, change> is at most this multiple of ||change||^2 are left out: where it is not positive, or is no
-more than rounding, the inverse Hessian would not remain positive definite."""
-_DOUBLES = (np.dtype(np.float64), np.dtype(np.complex128))
 
 
 @dataclass(frozen=True)
@@ -206,68 +200,6 @@ def remove_radial_part(radial: Array, unit: Array, slope: Array) -> None:
             slope[row, column] = 2 * (slope[row, column] - radial[row] * unit[row, column])
 
 
-def _identity(vector: Array) -> Array:
-    return vector
-
-
-@dataclass(frozen=True)
-class Memory:
-    """The last pairs (step, change of gradient) of a minimisation; immutable.
-
-    >>> import numpy as np
-    >>> Memory().direction(np.array([2.0, 0.0]))
-    array([-2., -0.])
-    """
-
-    pairs: tuple[tuple[Array, Array], ...] = ()
-    limit: int = 8
-
-    def add_pair(self, step: Array, change: Array) -> Memory:
-        """Return the memory with one more pair, unless its curvature is not positive."""
-        if inner(step, change) <= _LEAST_CURVATURE * inner(change, change):
-            return self
-        return Memory((*self.pairs, (step, change))[-self.limit :], self.limit)
-
-    def direction(self, gradient: Array, precondition: Preconditioner = _identity) -> Array:
-        """Return -H g with H the inverse Hessian of the pairs (two-loop recursion).
-
-        The recursion starts from a multiple of the preconditioner, a symmetric positive definite map.
-        """
-        direction = -gradient
-        shares: list[float] = []
-        curvatures = [inner(step, change) for step, change in self.pairs]
-        for (step, change), curvature in zip(reversed(self.pairs), reversed(curvatures), strict=True):
-            share = inner(step, direction) / curvature
-            direction = _axpy(direction, -share, change)
-            shares.append(share)
-        direction = precondition(direction)
-        if self.pairs:
-            change = self.pairs[-1][1]
-            size = inner(change, precondition(change))
-            direction = direction * (curvatures[-1] / size) if size > 0.0 else direction
-        for (step, change), curvature, share in zip(self.pairs, curvatures, reversed(shares), strict=True):
-            back = inner(change, direction) / curvature
-            direction = _axpy(direction, share - back, step)
-        return direction
-
-
-def _axpy(direction: Array, share: float, other: Array) -> Array:
-    """Return direction + share * other; in place for contiguous doubles, which saves a pass."""
-    if direction.dtype not in _DOUBLES or other.dtype != direction.dtype:
-        return direction + share * other
-    if not (direction.flags.c_contiguous and other.flags.c_contiguous):
-        return direction + share * other
-    _blas_axpy()(other.reshape(-1).view(np.float64), direction.reshape(-1).view(np.float64), a=share)
-    return direction
-
-
-@functools.cache
-def _blas_axpy() -> Any:
-    from scipy.linalg import get_blas_funcs  # loaded when a method first runs
-
-    return get_blas_funcs("axpy", dtype=np.float64)
-
-
 @dataclass(frozen=True, kw_only=True)
 class CertifyingState(State):
     """State of a method that descends without the oracle and calls it to certify."""
@@ -293,7 +225,7 @@ class FactoredState(CertifyingState):
     """R."""
     here: Evaluation
     """The model at R."""
-    memory: Memory
+    memory: LBFGSMemory
     """Pairs of the quasi-Newton directions."""
     inner_tolerance: float = 0.0
     """Relative stationarity at which the multipliers are updated (constrained problems)."""
@@ -387,7 +319,7 @@ def lbfgs_steps(state: FactoredState, steps: int, enough: float) -> FactoredStat
         direction = memory.direction(gradient, state.model.factors.preconditioner(state.factor))
         slope = inner(direction, gradient)
         if slope >= 0.0 or not norm(direction) <= LONGEST_DIRECTION * norm(state.factor):
-            memory, direction = Memory(limit=memory.limit), -gradient
+            memory, direction = memory.empty(), -gradient
             slope = inner(direction, gradient)
         if slope == 0.0:
             break
@@ -396,7 +328,7 @@ def lbfgs_steps(state: FactoredState, steps: int, enough: float) -> FactoredStat
         if accepted is None:
             if not memory.pairs:
                 break
-            state = replace(state, memory=Memory(limit=memory.limit))
+            state = replace(state, memory=memory.empty())
             continue
         length, here, matvecs = accepted
         step = length * direction
@@ -433,16 +365,6 @@ def _armijo_search(
     return None
 
 
-def interpolate(predicted: float, change: float) -> float:
-    """Return the factor in [0.1, 0.5] that minimises the parabola with this predicted and actual change of value.
-
-    >>> interpolate(-1.0, 1.0)
-    0.25
-    """
-    excess = change - predicted
-    return min(0.5, max(0.1, -0.5 * predicted / excess)) if excess > 0.0 else 0.5
-
-
 def update_multipliers(problem: Problem, state: FactoredState) -> FactoredState:
     """Move the multipliers to the current dual vector; raise the penalty only when feasibility lags."""
     infeasibility = state.certificate.infeasibility
@@ -457,7 +379,7 @@ def update_multipliers(problem: Problem, state: FactoredState) -> FactoredState:
         state,
         model=model,
         here=here,
-        memory=Memory(limit=state.memory.limit),
+        memory=state.memory.empty(),
         counts=state.counts.plus(0, 0, here.matvecs),
         inner_tolerance=max(TOLERANCE_DECREASE * state.inner_tolerance, floor),
         least_infeasibility=min(infeasibility, state.least_infeasibility),

@@ -19,7 +19,6 @@ from unipd.methods.factored.augmented_lagrangian import (
     AugmentedLagrangian,
     Evaluation,
     FactoredState,
-    Memory,
     first_penalty,
     first_tolerance_from,
     lbfgs_steps,
@@ -31,6 +30,7 @@ from unipd.methods.factored.augmented_lagrangian import (
     with_inner_tolerance,
 )
 from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors, newton_steps
+from unipd.methods.lbfgs import LBFGSMemory
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, Tracker, unwrap
 from unipd.sharp.spectral.factors import Factors, drop_weak_columns
@@ -201,7 +201,7 @@ class Factored:
             here,
             Counts(1, 0, point.matvecs + here.matvecs),
             certificate,
-            memory=Memory(limit=self.memory),
+            memory=LBFGSMemory(limit=self.memory),
             accuracy=accuracy,
             inner_tolerance=_first_tolerance(accuracy) if model.is_linear_on_spheres else 0.1,
             warm_start=point.atom,
@@ -466,9 +466,7 @@ def rank_one_escape(problem: Problem, state: FactoredState, atom: Any, gamma: fl
     state = replace(state, counts=state.counts.plus(0, 0, matvecs))
     if here.value >= state.here.value:
         return state
-    return refresh_certificate(
-        problem, replace(state, factor=factor, here=here, memory=Memory(limit=state.memory.limit))
-    )
+    return refresh_certificate(problem, replace(state, factor=factor, here=here, memory=state.memory.empty()))
 
 
 def first_scales(problem: Problem, weight: float) -> tuple[float, float]:
@@ -526,5 +524,5 @@ def with_factor(problem: Problem, state: FactoredState, factor: Array) -> Factor
     """Return the state at another factor, with an empty quasi-Newton memory."""
     here = state.model.evaluate(factor)
     counts = state.counts.plus(0, 0, here.matvecs)
-    memory = Memory(limit=state.memory.limit)
+    memory = state.memory.empty()
     return refresh_certificate(problem, replace(state, factor=factor, here=here, memory=memory, counts=counts))

@@ -44,8 +44,8 @@ from unipd.methods.base import (
     require_domain,
     target_eps,
 )
-from unipd.methods.factored.augmented_lagrangian import TRIALS, Memory, interpolate
-from unipd.methods.step_size import ARMIJO
+from unipd.methods.lbfgs import TRIALS, LBFGSMemory
+from unipd.methods.step_size import ARMIJO, interpolate
 from unipd.methods.universal.accunipdgrad import AccUniPDGrad, AccUniPDGradState
 from unipd.methods.universal.common import SLACK_SHARE, smoothness_of_step
 from unipd.problem import Problem
@@ -84,7 +84,7 @@ class QuasiNewtonState(State):
 
     point: DualPoint
     """The oracle's answer at lam, with the gradient of g."""
-    memory: Memory
+    memory: LBFGSMemory
     """The pairs (s, y) of the last quasi-Newton steps."""
     universal: AccUniPDGradState | None
     """The state of Algorithm 2; None before the first universal step."""
@@ -180,7 +180,7 @@ class QuasiNewton:
             counts=Counts(1, 0, point.matvecs),
             smoothness=smoothness_of_step(problem, point, 0.0),
             point=point,
-            memory=Memory(limit=self.memory),
+            memory=LBFGSMemory(limit=self.memory),
             universal=None,
             tracker=tracker,
             eps=target_eps(problem, self.eps, accuracy, point.objective),
@@ -196,7 +196,7 @@ class QuasiNewton:
         first, earlier = self.start(problem, tracker, warm.dual, accuracy), warm.state
         if not isinstance(earlier, QuasiNewtonState) or earlier.dual.shape != problem.dual_shape:
             return first
-        memory = Memory(earlier.memory.pairs[-self.memory :], self.memory)
+        memory = LBFGSMemory(earlier.memory.pairs[-self.memory :], self.memory)
         return fast_replace(first, memory=memory, smoothness=earlier.smoothness)
 
     def step(self, problem: Problem, state: QuasiNewtonState) -> QuasiNewtonState:
@@ -226,7 +226,7 @@ class QuasiNewton:
                 return fast_replace(state, counts=counts.plus(matvecs=found.matvecs - trial.matvecs)), found
             step *= interpolate(slope, trial.value - base.value)
         setbacks = state.setbacks + 1
-        waiting, memory = 2 ** min(setbacks, _LONGEST_WAIT), Memory(limit=self.memory)
+        waiting, memory = 2 ** min(setbacks, _LONGEST_WAIT), state.memory.empty()
         return fast_replace(state, counts=counts, memory=memory, setbacks=setbacks, waiting=waiting), None
 
     def _accept(self, problem: Problem, state: QuasiNewtonState, found: DualPoint) -> QuasiNewtonState:
@@ -310,7 +310,7 @@ def _direction(state: QuasiNewtonState, signs: Any) -> Array:
     if np.any(signs):
         free = ~((signs * dual <= 0.0) & (signs * gradient >= 0.0) & (signs != 0.0))
         gradient = free * gradient
-        for_free = Memory(limit=memory.limit)
+        for_free = memory.empty()
         for change, turn in memory.pairs:
             for_free = for_free.add_pair(free * change, free * turn)
         memory = for_free

@@ -26,7 +26,7 @@ from unipd.atoms import Blocks, LowRank, SparsePoint
 from unipd.errors import InvalidInput
 from unipd.memory import AdaptedTracker
 from unipd.methods import Certificate, Counts, State
-from unipd.methods.factored.augmented_lagrangian import Memory
+from unipd.methods.lbfgs import LBFGSMemory
 from unipd.protocols import SharpAnswer
 from unipd.status import Status
 from unipd.trackers import AtomList, SketchTracker
@@ -379,7 +379,7 @@ def _is_array(value: Any, ndim: int) -> bool:
 
 register(SparsePoint, "unipd.atoms.SparsePoint", make=_make_sparse_point)
 register(LowRank, "unipd.atoms.LowRank", make=_make_low_rank)
-register(Memory, spare=("pairs",))
+register(LBFGSMemory, spare=("pairs",))
 register(SharpAnswer)
 register(SketchTracker, take=_take_sketch, make=_make_sketch)
 register(AtomList, take=_take_atom_list, make=_make_atom_list)
