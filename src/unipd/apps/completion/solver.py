@@ -35,7 +35,7 @@ from unipd.apps.completion.problem import (
 )
 from unipd.apps.completion.ratings import Index, IndexedRatings
 from unipd.atoms import Blocks, LowRank
-from unipd.methods.factored.augmented_lagrangian import FactoredState, target
+from unipd.methods.factored.augmented_lagrangian import FactoredState, requested_gap
 from unipd.methods.factored.factored import Factored, first_scales, with_factor
 from unipd.problem import Problem
 from unipd.protocols import Tracker
@@ -249,7 +249,7 @@ class StagedFactored(Factored):
         moved: Any = super().step(problem, replace(state, model=replace(state.model, factors=factors)))
         is_crowded = self.widen and factors.rank(moved.factor) >= moved.columns + CROWDED
         is_over = is_crowded or (self.initial is None and moved.iteration == 1)
-        if not is_over or moved.certificate.absolute_gap <= target(problem, moved):
+        if not is_over or moved.certificate.absolute_gap <= requested_gap(problem, moved):
             return moved
         return self._start_stage(problem, moved, round((WIDENING if is_crowded else 1.0) * moved.columns))
 

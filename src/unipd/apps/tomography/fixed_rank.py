@@ -25,8 +25,8 @@ from unipd.methods.factored.augmented_lagrangian import (
     FactoredState,
     lbfgs_steps,
     refresh_certificate,
+    requested_gap,
     stationarity,
-    target,
 )
 from unipd.methods.factored.factored import SLOWEST_DECREASE, Factored, certify_at, rank_one_escape, with_bound
 from unipd.methods.lbfgs import LBFGSMemory
@@ -124,7 +124,7 @@ class FixedRank(Factored):
 
         With many shots the loss stops falling before the bound is tight: steps continue while the gap shrinks.
         """
-        eps, is_limited = target(problem, state), self.rank is not None and self.rank < problem.map.domain[0]
+        eps, is_limited = requested_gap(problem, state), self.rank is not None and self.rank < problem.map.domain[0]
         moved = lbfgs_steps(state, self.inner_steps, enough=0.5 * eps)
         moved = refresh_certificate(problem, replace(moved, iteration=state.iteration + 1))
         level, decrease = stationarity(moved), state.here.value - moved.here.value

@@ -34,7 +34,7 @@ from unipd.dual import DualValue, evaluate, oracle_errors
 from unipd.errors import InvalidInput
 from unipd.methods.base import ORACLE_SHARE, Counts, empty_certificate, measure_point
 from unipd.methods.corrective import project_simplex
-from unipd.methods.factored.augmented_lagrangian import CertifyingState, target
+from unipd.methods.factored.augmented_lagrangian import CertifyingState, requested_gap
 from unipd.methods.factored.factored import START_TOLERANCE, certify_at, with_bound
 from unipd.problem import Problem
 from unipd.protocols import Tracker
@@ -245,7 +245,7 @@ class Projected:
     def step(self, problem: Problem, state: ProjectedState) -> ProjectedState:
         """Do one projected step; call the oracle for a bound when the Ritz values predict a gap that is worth it."""
         moved, gap, top = take_projected_step(problem, state)
-        eps, reference = target(problem, moved), state.predicted_gap
+        eps, reference = requested_gap(problem, moved), state.predicted_gap
         is_small = gap <= CERTIFIABLE_SHARE * eps and gap <= LITTLE_FALL * reference
         if not (is_small or gap <= FALL * reference or moved.failure is not None):
             return moved
@@ -360,7 +360,7 @@ def bound_by_lanczos(
     predicted
         The gap if that were its largest eigenvalue.
     """
-    oracle, eps = unwrap_counter(problem.sharp), target(problem, state)
+    oracle, eps = unwrap_counter(problem.sharp), requested_gap(problem, state)
 
     def gap(level: float) -> float:
         return predicted + oracle.trace * (level - top)

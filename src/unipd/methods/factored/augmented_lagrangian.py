@@ -89,6 +89,11 @@ class AugmentedLagrangian:
     penalty: float
     """sigma > 0, or 0 for a smooth loss."""
 
+    @property
+    def is_loss(self) -> bool:
+        """Whether the objective is that of a smooth loss, without multipliers and penalty."""
+        return self.penalty == 0.0
+
     @cached_property
     def is_linear_on_spheres(self) -> bool:
         """Whether f is linear and all constraints hold by construction: then Newton steps apply."""
@@ -101,7 +106,7 @@ class AugmentedLagrangian:
 
     def dual(self, residual: Array) -> Array:
         """Return lam for a residual r = A X - b."""
-        if self.penalty == 0.0:
+        if self.is_loss:
             assert self.problem.loss is not None
             return self.problem.loss.gradient(residual)
         return self.problem.coupling.prox_conjugate(self.centre + self.penalty * residual, self.penalty)
@@ -157,7 +162,7 @@ class AugmentedLagrangian:
         return gradient
 
     def _coupling_value(self, residual: Array, dual: Array) -> float:
-        if self.penalty == 0.0:
+        if self.is_loss:
             assert self.problem.loss is not None
             return self.problem.loss.value(residual)
         step = dual - self.centre
@@ -181,7 +186,7 @@ class AugmentedLagrangian:
         def slope(gamma: float) -> float:
             return inner(self.dual(residual + gamma * direction), direction) + cost - here.cost
 
-        if self.penalty == 0.0 and self.problem.conjugate_curvature is not None:  # a quadratic
+        if self.is_loss and self.problem.conjugate_curvature is not None:  # a quadratic
             first, last = slope(0.0), slope(1.0)
             return min(max(first / (first - last), 0.0), 1.0) if last > first else float(last < 0.0)
         return minimize_convex(slope, 1.0)
@@ -277,7 +282,7 @@ def stationarity(state: FactoredState) -> float:
     return norm(state.here.gradient) * norm(state.factor)
 
 
-def target(problem: Problem, state: CertifyingState) -> float:
+def requested_gap(problem: Problem, state: CertifyingState) -> float:
     """Return the requested absolute accuracy at the current objective."""
     objective = state.certificate.objective
     return state.accuracy * (problem.scale(objective if math.isfinite(objective) else 0.0) or problem.typical_objective)
@@ -339,7 +344,7 @@ def lbfgs_steps(state: FactoredState, steps: int, enough: float) -> FactoredStat
             memory=memory.add_pair(step, here.gradient - gradient),
             counts=state.counts.plus(0, 0, matvecs),
         )
-        if state.model.penalty == 0.0 and here.value - state.certificate.dual_bound <= enough:
+        if state.model.is_loss and here.value - state.certificate.dual_bound <= enough:
             break
     return state
 
@@ -391,12 +396,12 @@ def with_inner_tolerance(problem: Problem, state: FactoredState, reached: float)
 
     The gap falls about as fast as the stationarity; the aim is a gap of a third of the accuracy.
     """
-    share = target(problem, state) / max(3.0 * abs(state.certificate.absolute_gap), 1e-300)
+    share = requested_gap(problem, state) / max(3.0 * abs(state.certificate.absolute_gap), 1e-300)
     tolerance = reached * min(max(share, SMALLEST_TOLERANCE), TOLERANCE_DECREASE)
     return replace(state, inner_tolerance=max(tolerance, SMALLEST_TOLERANCE * state.accuracy))
 
 
-def first_tolerance_from(problem: Problem, state: FactoredState) -> FactoredState | None:
+def with_first_tolerance(problem: Problem, state: FactoredState) -> FactoredState | None:
     """Return the first state at a given factor: its first stationary point is more stationary than that factor.
 
     A looser one would repeat what the run that the factor comes from has settled, and raise the penalty on the way.

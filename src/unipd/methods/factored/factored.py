@@ -20,13 +20,13 @@ from unipd.methods.factored.augmented_lagrangian import (
     Evaluation,
     FactoredState,
     first_penalty,
-    first_tolerance_from,
     lbfgs_steps,
     objective_scale,
     refresh_certificate,
+    requested_gap,
     stationarity,
-    target,
     update_multipliers,
+    with_first_tolerance,
     with_inner_tolerance,
 )
 from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors, newton_steps
@@ -209,7 +209,7 @@ class Factored:
         )
         if self.initial is None or smooth:
             return state
-        warm = first_tolerance_from(problem, state)
+        warm = with_first_tolerance(problem, state)
         if warm is not None:
             return warm
         cold = replace(self, initial=None).start(problem, tracker, np.zeros_like(dual), accuracy)
@@ -228,7 +228,7 @@ class Factored:
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
         """Do an iteration; where no set bounds the rank, the factors widen with every atom of the oracle."""
         moved = self._descend(problem, state)
-        if not state.model.factors.is_unbounded or state.model.penalty == 0.0:
+        if not state.model.factors.is_unbounded or state.model.is_loss:
             return moved
         if moved.counts.oracle_calls == state.counts.oracle_calls and is_oracle_overdue(state, moved):
             moved = certify_or_escape(problem, moved)
@@ -241,14 +241,14 @@ class Factored:
         # 1: descend; a smooth loss needs nothing else while it decreases well or has reached the accuracy
         if state.model.is_linear_on_spheres:
             return _step_on_spheres(problem, state)
-        moved = lbfgs_steps(state, self.inner_steps, enough=0.5 * target(problem, state))
+        moved = lbfgs_steps(state, self.inner_steps, enough=0.5 * requested_gap(problem, state))
         moved = refresh_certificate(problem, replace(moved, iteration=state.iteration + 1))
         decrease = state.here.value - moved.here.value
-        if state.model.penalty == 0.0:
+        if state.model.is_loss:
             if _is_refuted(problem, state):
                 return certify_or_escape(problem, moved, is_refuted=True)
             gap = moved.certificate.absolute_gap
-            is_descending = decrease >= LEAST_DECREASE * gap or gap <= target(problem, moved)
+            is_descending = decrease >= LEAST_DECREASE * gap or gap <= requested_gap(problem, moved)
             return moved if is_descending else certify_or_escape(problem, moved)
         is_stuck = decrease <= state.model.rounding(moved.here.value, moved.factor)
         is_stuck = is_stuck and stationarity(moved) >= SLOWEST_DECREASE * stationarity(state)
@@ -374,7 +374,7 @@ def _is_nearly_feasible(state: FactoredState, previous: FactoredState, infeasibi
 def _is_refuted(problem: Problem, state: FactoredState) -> bool:
     """Whether a bound by residuals claims the accuracy, and the run goes on: then its certificate has refuted it."""
     certificate = state.certificate
-    return certificate.bound_kind == RESIDUAL and certificate.absolute_gap <= target(problem, state)
+    return certificate.bound_kind == RESIDUAL and certificate.absolute_gap <= requested_gap(problem, state)
 
 
 def certify_or_escape(problem: Problem, state: FactoredState, *, is_refuted: bool = False) -> FactoredState:
@@ -383,7 +383,7 @@ def certify_or_escape(problem: Problem, state: FactoredState, *, is_refuted: boo
     A refuted bound is forgotten, and the oracle called for its strongest certificate.
     """
     dual = state.model.complete_dual(state.here, state.factor).astype(problem.dtype, copy=False)
-    eps = target(problem, state)
+    eps = requested_gap(problem, state)
     loose = 0.0 if state.model.is_linear_on_spheres else 0.03 * abs(state.certificate.absolute_gap)
     tolerance = max(ORACLE_SHARE * eps, loose)
     if not math.isfinite(tolerance):
@@ -411,7 +411,7 @@ def certify_at(
 
     When the gap is within reach of the accuracy, the oracle is called once more for its strongest certificate.
     """
-    eps, known = target(problem, state), state.certificate.dual_bound
+    eps, known = requested_gap(problem, state), state.certificate.dual_bound
     direction = double_direction(problem, dual)
     point = evaluate(problem, dual, direction=direction, tolerance=tolerance, start=state.warm_start)
     state = with_bound(problem, state, point)
@@ -457,7 +457,7 @@ def rank_one_escape(problem: Problem, state: FactoredState, atom: Any, gamma: fl
     while here.value >= state.here.value and gamma > SMALLEST_GAMMA:
         gamma *= 0.1
         factor, here = mix(gamma)
-    while model.penalty > 0.0 and 4.0 * gamma <= LARGEST_GAMMA:
+    while not model.is_loss and 4.0 * gamma <= LARGEST_GAMMA:
         gamma *= 4.0
         larger, there = mix(gamma)
         if there.value >= here.value:
