@@ -33,15 +33,14 @@ from unipd.methods.base import (
     ORACLE_SHARE,
     Counts,
     Measures,
-    State,
     WarmPoint,
     empty_certificate,
     fast_replace,
     known_objective,
     zero_image,
 )
-from unipd.methods.frank_wolfe.frank_wolfe import linear_score, require_smooth_loss
-from unipd.methods.step_size import LossGradient, direction_between, exact_step, loss_gradient, step_along
+from unipd.methods.frank_wolfe.frank_wolfe import GradientState, gradient_at, linear_score, require_smooth_loss
+from unipd.methods.step_size import direction_between, exact_step, loss_gradient, step_along
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker
 from unipd.trackers.atoms import is_low_rank, vertex_key
@@ -168,16 +167,12 @@ class ActiveSet:
         return sum(vertex.atom.nbytes + vertex.image.nbytes for vertex in self.vertices) + self.weights.nbytes
 
 
-@dataclass(frozen=True)
-class ActiveSetState(State):
+@dataclass(frozen=True, kw_only=True)
+class ActiveSetState(GradientState):
     """State of a Frank-Wolfe method with an active set."""
 
     active: ActiveSet
     """The vertices that make up x; it is also the primal tracker."""
-    oracle_tolerance: float
-    """Absolute error allowed to an inexact oracle."""
-    cached_gradient: tuple[Array, LossGradient] | None = None
-    """An image A x, and grad phi(A x - b) with its sums."""
     gap_estimate: float = math.inf
     """Estimate of the Frank-Wolfe gap by which a lazy method decides whether to call the oracle."""
 
@@ -271,12 +266,6 @@ class ActiveSetFrankWolfe(ABC):
         """Call the oracle at the gradient and move weight."""
         here = call_oracle_at(problem, state)
         return apply_move(problem, state, here.bound.dual, self.choose_move(here), here)
-
-
-def gradient_at(problem: Problem, state: ActiveSetState) -> LossGradient:
-    """Return grad phi(A x - b), known from the last step where that ended at this image."""
-    known = state.cached_gradient
-    return known[1] if known is not None and known[0] is state.image else loss_gradient(problem, state.image)
 
 
 def call_oracle_at(problem: Problem, state: ActiveSetState, scores: FloatArray | None = None) -> Iterate:

@@ -44,20 +44,32 @@ from unipd.trackers.atoms import HasAtoms
 STEP_SIZES = ("open-loop", "line-search", "short-step")
 
 
-@dataclass(frozen=True)
-class FrankWolfeState(State):
+@dataclass(frozen=True, kw_only=True)
+class GradientState(State):
+    """State of a method that calls the oracle at the gradient of a smooth loss."""
+
+    oracle_tolerance: float
+    """Absolute error allowed to an inexact oracle."""
+    cached_gradient: tuple[Array, LossGradient] | None = None
+    """An image A x, and grad phi(A x - b) with its sums."""
+
+
+def gradient_at(problem: Problem, state: GradientState) -> LossGradient:
+    """Return grad phi(A x - b), known from the last step where that ended at this image."""
+    known = state.cached_gradient
+    return known[1] if known is not None and known[0] is state.image else loss_gradient(problem, state.image)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrankWolfeState(GradientState):
     """State of Frank-Wolfe."""
 
     warm_start: Any
     """The last atom, from which an iterative oracle starts."""
-    oracle_tolerance: float
-    """Absolute error allowed to an inexact oracle."""
-    at_zero: bool
-    """Whether the method started from a point of X, 0 or an earlier one, so that even the first step may be short."""
+    starts_in_set: bool
+    """Whether the first A x is that of a point of X, 0 or an earlier one, so that even the first step may be short."""
     answer: SharpAnswer | None
     """The oracle's answer at the gradient of the first x, which the first step uses."""
-    cached_gradient: tuple[Array, LossGradient] | None = None
-    """An image A x, and grad phi(A x - b) with its sums."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +117,9 @@ class FrankWolfe:
         zero = atoms.zero_like(state.warm_start)
         known = problem.sharp.has_membership_test
         inside = known and problem.sharp.contains(zero)
-        return fast_replace(state, at_zero=inside, mean_objective=problem.sharp.objective(zero) if inside else 0.0)
+        return fast_replace(
+            state, starts_in_set=inside, mean_objective=problem.sharp.objective(zero) if inside else 0.0
+        )
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> FrankWolfeState | None:
         """Start from a point of X; None for the open loop, whose first step goes all the way to a vertex."""
@@ -114,13 +128,12 @@ class FrankWolfe:
             return None
         cost = problem.sharp.objective(warm.point)
         state = _first_state(problem, _start_tracker(tracker, warm), image_of(problem, warm.point), accuracy)
-        return fast_replace(state, at_zero=True, mean_objective=cost)
+        return fast_replace(state, starts_in_set=True, mean_objective=cost)
 
     def step(self, problem: Problem, state: FrankWolfeState) -> FrankWolfeState:
         """Call the oracle at the gradient and move towards its vertex."""
         # 1: the gradient, the oracle's vertex, and the bound that both give
-        answer, counts, known = state.answer, state.counts, state.cached_gradient
-        lam, sums = known[1] if known is not None and known[0] is state.image else loss_gradient(problem, state.image)
+        answer, counts, (lam, sums) = state.answer, state.counts, gradient_at(problem, state)
         if answer is None:
             answer = call_oracle(problem, lam, tolerance=state.oracle_tolerance, start=state.warm_start)
             counts = counts.plus(1, 0, 1 + (answer.matvecs or 1))
@@ -152,7 +165,7 @@ class FrankWolfe:
     def _choose_step(
         self, problem: Problem, state: FrankWolfeState, direction: Direction, gap: float, cost_change: float
     ) -> float:
-        if state.iteration == 0 and not state.at_zero:
+        if state.iteration == 0 and not state.starts_in_set:
             return 1.0
         if self.step_size == "open-loop":
             return 2.0 / (state.iteration + 2.0)
@@ -186,7 +199,7 @@ def _first_state(problem: Problem, tracker: Tracker, image: Array, accuracy: flo
         counts=Counts(1, 0, 1 + (answer.matvecs or 1)),
         warm_start=answer.atom,
         oracle_tolerance=tolerance,
-        at_zero=False,
+        starts_in_set=False,
         answer=answer,
     )
 
