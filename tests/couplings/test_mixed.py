@@ -101,7 +101,7 @@ def test_what_cannot_take_both_refuses_by_name() -> None:
     A, b = data(0)
     problem = Problem(Simplex(SIZE), A, b, mixed(LeastSquares()))
     for method in ("frank-wolfe", "away-step", "pairwise"):
-        with pytest.raises(InvalidInput, match=f"smooth loss for {method}"):
+        with pytest.raises(InvalidInput, match=f"{method} needs a smooth loss"):
             solve(problem, method)
     with pytest.raises(InvalidInput, match="weights"):
         solve(problem, "accunipdgrad", weights="greedy")

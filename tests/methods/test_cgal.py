@@ -226,7 +226,7 @@ def test_losses_and_curved_objectives_are_refused() -> None:
     loss = Problem(sharp.Simplex(3), np.eye(3), np.ones(3) / 3, unipd.couplings.LeastSquares())
     curved = Problem(sharp.Entropy(3), np.eye(3), np.ones(3) / 3, "=")
     for problem in (loss, curved):
-        with pytest.raises(InvalidInput, match="a linear objective and constraints for cgal"):
+        with pytest.raises(InvalidInput, match="cgal needs a linear objective and constraints"):
             solve(problem, "cgal")
     for settings in ({"penalty": 0.0}, {"dual_limit": -1.0}):
         with pytest.raises(InvalidInput):

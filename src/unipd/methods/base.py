@@ -506,6 +506,21 @@ def require_domain(problem: Problem, dual: Array) -> None:
         raise InvalidInput("start", "a dual vector in the domain of h", "one outside it")
 
 
+def require_applicable(problem: Problem, method: str, needs: str, *, is_met: bool) -> None:
+    """Raise unless a method applies to a problem; the message says what it needs.
+
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> try:
+    ...     require_applicable(problem, "pairwise", "a smooth loss", is_met=False)
+    ... except InvalidInput as error:
+    ...     print(str(error).split(", got ")[0])
+    method: expected one that applies here (pairwise needs a smooth loss)
+    """
+    if not is_met:
+        raise InvalidInput("method", f"one that applies here ({method} needs {needs})", f"{method} for {problem!r}")
+
+
 def measure_point(
     problem: Problem, primal: Tracker | None, image: Array, mean_objective: float, squared: float | None = None
 ) -> Measures:

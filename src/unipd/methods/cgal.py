@@ -29,7 +29,6 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.arrays import norm
 from unipd.dual import call_oracle, dual_value, evaluate, image_of, proximal_step
-from unipd.errors import InvalidInput
 from unipd.methods.base import (
     ORACLE_SHARE,
     Counts,
@@ -37,6 +36,7 @@ from unipd.methods.base import (
     empty_certificate,
     fast_replace,
     measure_point,
+    require_applicable,
     require_domain,
 )
 from unipd.methods.step_size import direction_between
@@ -114,9 +114,8 @@ class CGAL:
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> CGALState:
         """Start at y_1 = lam_0 and at x_1, the oracle's atom there."""
-        if problem.has_penalty or not problem.linear:
-            got = type(problem.coupling if problem.has_penalty else problem.sharp).__name__
-            raise InvalidInput("method", f"a linear objective and constraints for {self.name}", got)
+        is_met = problem.linear and not problem.has_penalty
+        require_applicable(problem, self.name, "a linear objective and constraints, no loss", is_met=is_met)
         require_domain(problem, dual)
         point = evaluate(problem, dual, tolerance=ORACLE_SHARE * accuracy * problem.typical_objective)
         objective_size = max(abs(point.objective), problem.typical_objective)

@@ -23,8 +23,7 @@ from unipd._typing import Array, FloatArray
 from unipd._util.arrays import RIDGE, factor_definite, norm
 from unipd.atoms import LowRank, apply, scale_atom
 from unipd.dual import evaluate, oracle_errors
-from unipd.errors import InvalidInput
-from unipd.methods.base import Counts, State, empty_certificate, measure_point
+from unipd.methods.base import Counts, State, empty_certificate, measure_point, require_applicable
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.status import Status
@@ -77,9 +76,8 @@ class NormBarrier:
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> NormBarrierState:
         """Start at mu = 0 and X = 0; the tracker is always the method's."""
-        if not has_norm_barrier(problem):
-            expected = "another one: barrier needs a nuclear norm or its square subject to A X = b, with real data"
-            raise InvalidInput("method", expected, self.name)
+        needs = "a nuclear norm or its square subject to A X = b, with real data in double precision"
+        require_applicable(problem, self.name, needs, is_met=has_norm_barrier(problem))
         shape = problem.sharp.shape
         with oracle_errors:
             rows = np.stack([apply(problem.map.adjoint(unit), np.eye(shape[1])) for unit in _unit_vectors(problem)])

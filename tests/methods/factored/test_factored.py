@@ -11,7 +11,7 @@ from unipd import couplings, maps, sharp
 from unipd._util.arrays import inner
 from unipd.atoms import LowRank
 from unipd.methods import LBFGSMemory
-from unipd.methods.factored import AugmentedLagrangian, RowFactors, factors_of
+from unipd.methods.factored import AugmentedLagrangian, RowFactors
 from unipd.sharp import ProductFactors, SpectralFactors
 
 FACTORS = {
@@ -125,7 +125,7 @@ def test_nuclear_ball_with_biases_as_blocks() -> None:
     blocks = [sharp.NuclearBall((8, 5), 2.0), sharp.L2NormSquared(8, 0.5)]
     incidence = np.eye(8)[rows]
     problem = unipd.Problem(blocks, [maps.Sampling(rows, cols, (8, 5)), incidence], ratings, couplings.LeastSquares())
-    assert isinstance(factors_of(problem.sharp), ProductFactors)
+    assert isinstance(problem.sharp.factors(), ProductFactors)
     x, bias = cp.Variable((8, 5)), cp.Variable(8)
     fit = cp.vec(x, order="C") + incidence @ bias - ratings
     value = 0.5 * cp.sum_squares(fit) + 0.5 * cp.sum_squares(bias)
@@ -157,7 +157,7 @@ def test_rows_kept_by_construction_have_closed_form_multipliers() -> None:
 
 def test_best_gamma_minimises_along_the_segment() -> None:
     problem, _ = _measurement_problem(2, 0.1, complex_data=False)
-    factors = factors_of(problem.sharp)
+    factors = problem.sharp.factors()
     model = AugmentedLagrangian(problem, factors, np.zeros(60), 0.0)
     here = model.evaluate(np.eye(6)[:, :2])
     image = problem.map.image(LowRank(np.eye(6)[:, 3:4], np.eye(6)[:, 3:4], np.ones(1)))

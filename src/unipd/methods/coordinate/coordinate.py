@@ -14,13 +14,13 @@ from unipd._util import validate
 from unipd._util.arrays import norm, submatrix
 from unipd.atoms import Blocks, dense
 from unipd.dual import evaluate, oracle_errors
-from unipd.errors import InvalidInput
 from unipd.methods.base import (
     Counts,
     State,
     WarmPoint,
     empty_certificate,
     measure_point,
+    require_applicable,
     target_eps,
     zero_image,
 )
@@ -228,7 +228,9 @@ class CoordinateDescent:
         )
 
 
-_NEEDS = "a separable smooth loss, and a map with columns (a matrix) of double precision"
+_NEEDS = (
+    "a set with coordinates, a separable smooth loss, and a real matrix in double precision (or a map with columns)"
+)
 
 
 def has_coordinates(problem: Problem) -> bool:
@@ -256,9 +258,8 @@ def has_coordinates(problem: Problem) -> bool:
 
 
 def _require_coordinates(problem: Problem) -> None:
-    if not has_coordinates(problem):
-        expected = "another one: coordinate needs a set with coordinates, " + _NEEDS
-        raise InvalidInput("method", expected, CoordinateDescent.name)
+    """Raise unless the coordinate method applies."""
+    require_applicable(problem, CoordinateDescent.name, _NEEDS, is_met=has_coordinates(problem))
 
 
 def _flat(direction: Any) -> FloatArray:

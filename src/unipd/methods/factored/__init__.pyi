@@ -3,7 +3,6 @@ from unipd.methods.factored.factored import is_factorable as is_factorable
 from unipd.methods.factored.augmented_lagrangian import AugmentedLagrangian
 from unipd.methods.factored.augmented_lagrangian import FactoredState
 from unipd.methods.factored.augmented_lagrangian import stationarity
-from unipd.methods.factored.factored import factors_of
 from unipd.methods.factored.fixed_diagonal import RowFactors
 from unipd.methods.factored.fixed_diagonal import find_groups
 from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors

@@ -12,8 +12,14 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.arrays import inner
 from unipd.dual import DualPoint, double_direction, evaluate, oracle_errors
-from unipd.errors import InvalidInput
-from unipd.methods.base import FAR_FROM_FEASIBLE, ORACLE_SHARE, Counts, WarmPoint, empty_certificate
+from unipd.methods.base import (
+    FAR_FROM_FEASIBLE,
+    ORACLE_SHARE,
+    Counts,
+    WarmPoint,
+    empty_certificate,
+    require_applicable,
+)
 from unipd.methods.factored.augmented_lagrangian import (
     AnyCertifying,
     AugmentedLagrangian,
@@ -32,7 +38,7 @@ from unipd.methods.factored.augmented_lagrangian import (
 from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors, newton_steps
 from unipd.methods.lbfgs import LBFGSMemory
 from unipd.problem import Problem
-from unipd.protocols import OracleDefaults, Tracker, unwrap
+from unipd.protocols import OracleDefaults, Tracker
 from unipd.sharp.spectral.factors import Factors, drop_weak_columns
 from unipd.spectral import RESIDUAL, RIGOROUS, Engine, has_compiled_lanczos
 from unipd.status import Status
@@ -153,7 +159,11 @@ class Factored:
 
     def _find_factors(self, problem: Problem) -> Factors:
         fixed = fixed_diagonal_factors(problem) if problem.sharp.linear_cost is not None else None
-        return self.factors or fixed or factors_of(problem.sharp)
+        known = self.factors or fixed or problem.sharp.factors()
+        needs = "a spectral set (possibly with quadratic blocks without costs)"
+        require_applicable(problem, self.name, needs, is_met=known is not None)
+        assert known is not None
+        return known
 
     def workspace_bytes(self, problem: Problem, accuracy: float) -> int | None:
         """Return the bytes of the arrays of the factor's shape: the factor, directions, quasi-Newton pairs, copies."""
@@ -305,20 +315,6 @@ def _suits_single(problem: Problem, entries: int, accuracy: float) -> bool:
     """Whether a factor is large and the accuracy within reach of single precision; the certificate is double."""
     is_plain = has_compiled_lanczos(problem.sharp.linear_cost)
     return is_plain and entries >= SINGLE_ENTRIES and accuracy >= SINGLE_ACCURACY
-
-
-def factors_of(sharp: OracleDefaults) -> Factors:
-    """Return the factored form of a set, or raise when it has none.
-
-    >>> from unipd.sharp import Spectrahedron
-    >>> factors_of(Spectrahedron(4, trace=2.0)).radius
-    2.0
-    """
-    factors = sharp.factors()
-    if factors is None:
-        expected = "a spectral set (possibly with quadratic blocks without costs) for the factored method"
-        raise InvalidInput("sharp", expected, type(unwrap(sharp)).__name__)
-    return factors
 
 
 def is_factorable(sharp: OracleDefaults) -> bool:

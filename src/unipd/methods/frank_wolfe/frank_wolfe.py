@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,6 @@ from unipd.dual import (
     dual_value,
     image_of,
 )
-from unipd.errors import InvalidInput
 from unipd.methods.base import (
     ORACLE_SHARE,
     Counts,
@@ -26,6 +24,7 @@ from unipd.methods.base import (
     empty_certificate,
     fast_replace,
     known_objective,
+    require_applicable,
     zero_image,
 )
 from unipd.methods.step_size import (
@@ -217,6 +216,4 @@ def _start_tracker(tracker: Tracker, warm: WarmPoint) -> Tracker:
 
 def require_smooth_loss(problem: Problem, name: str) -> None:
     """Raise unless the problem has a smooth loss, which Frank-Wolfe methods need."""
-    if problem.loss is None or not math.isfinite(problem.loss.curvature()):
-        got = type(problem.coupling).__name__
-        raise InvalidInput("method", f"a problem with a smooth loss for {name}", got)
+    require_applicable(problem, name, "a smooth loss", is_met=problem.has_smooth_loss)

@@ -31,7 +31,6 @@ from unipd._util import validate
 from unipd._util.arrays import inner
 from unipd._util.context import out_of_time
 from unipd.dual import DualPoint, call_oracle, dual_point, dual_value, evaluate, image_of
-from unipd.errors import InvalidInput
 from unipd.methods.base import (
     Counts,
     Measures,
@@ -41,6 +40,7 @@ from unipd.methods.base import (
     fast_replace,
     keep_incumbent,
     measure_point,
+    require_applicable,
     require_domain,
     target_eps,
 )
@@ -165,9 +165,8 @@ class QuasiNewton:
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> QuasiNewtonState:
         """Call the oracle at lam_0."""
-        if not has_sign_cone(problem):
-            expected = 'a coupling whose multipliers are free or signed ("=", "<=", ">=", their products, a split loss)'
-            raise InvalidInput("coupling", f"{expected} for the method quasi-newton", repr(problem.coupling))
+        needs = 'multipliers that are free or signed: "=", "<=", ">=", their products, or a loss in the slack split'
+        require_applicable(problem, self.name, needs, is_met=has_sign_cone(problem))
         require_domain(problem, dual)
         goal = accuracy * problem.typical_objective if self.eps is None else self.eps
         point = evaluate(problem, dual, tolerance=SLACK_SHARE * goal)
