@@ -185,3 +185,23 @@ def test_products_of_column_major_matrices():
     for one in (first, np.asfortranarray(first)):
         for other in (second, np.asfortranarray(second)):
             assert arrays.dot(one, other) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint64, np.float64, "U3", ">i8"])
+@pytest.mark.parametrize("size", [0, 1, 300])
+@pytest.mark.parametrize(("low", "high"), [(0, 90), (-60, 90), (30, 120)])
+@pytest.mark.parametrize("wide", [False, True])
+def test_distinct_entries(dtype, size, low, high, wide):
+    """Few numbers are marked in a table, many are sorted; other types are NumPy's."""
+    values = np.random.default_rng(size).integers(0 if dtype is np.uint64 else low, high, (size, 2))
+    values = (values * (10_000 if wide and dtype not in (np.int8, "U3") else 1)).astype(dtype)
+    found = arrays.distinct(values)
+    assert found.dtype == values.dtype
+    assert np.array_equal(found, np.unique(values))
+
+
+def test_distinct_integers_are_not_hashed(monkeypatch):
+    """NumPy's own function hashes them, at fifty times the cost of a sort."""
+    monkeypatch.setattr(np, "unique", None)
+    assert arrays.distinct(np.array([7, 7, 3])).tolist() == [3, 7]
+    assert arrays.distinct(np.array([-7, 10**9])).tolist() == [-7, 10**9]

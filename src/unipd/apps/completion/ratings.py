@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.arrays import distinct
 from unipd._util.context import current_communicator
 from unipd.errors import InvalidInput
 from unipd.io.ratings import (
@@ -53,7 +54,7 @@ class Index:
     """
 
     def __init__(self, names: Any) -> None:
-        self.names: Array = np.unique(np.asarray(names))
+        self.names: Array = distinct(np.asarray(names))
 
     def __len__(self) -> int:
         return int(self.names.size)

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, IntArray
 from unipd._util import validate
+from unipd._util.arrays import distinct
 from unipd._util.context import current_communicator
 from unipd.apps.sdp.data import SdpData, TraceBound
 from unipd.atoms import LowRank
@@ -306,7 +307,7 @@ def bound_from_diagonals(data: SdpData, groups: Groups) -> TraceBound | None:
         y = np.zeros(data.size)
         y[groups.constraints] = 1.0 / groups.coefficients
         return TraceBound(groups.trace, True, "constraints on the diagonal add up to the trace", y)
-    if np.unique(data.diagonals.indices).size < data.order:
+    if distinct(data.diagonals.indices).size < data.order:
         return None
     y = _cheapest_cover(data)
     if y is None:

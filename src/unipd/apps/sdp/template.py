@@ -143,8 +143,8 @@ class Limits:
             table.data[chosen],
         )
         self.values = whole.b[self.rows] / self.factor
-        self.kept_columns = np.setdiff1d(np.arange(whole.c.size), self.columns)
-        self.kept_rows = np.setdiff1d(np.arange(whole.b.size), self.rows)
+        self.kept_columns = np.delete(np.arange(whole.c.size), self.columns)
+        self.kept_rows = np.delete(np.arange(whole.b.size), self.rows)
 
     @property
     def program(self) -> ConeProgram:

@@ -14,6 +14,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.arrays import distinct
 from unipd._util.context import current_communicator
 from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData, noise_tolerance
@@ -459,7 +460,7 @@ def choose_paulis(qubits: int, count: int | None = None, seed: int = 0) -> Pauli
 
 def count_strings(data: PauliData) -> int:
     """Return the number of distinct strings other than the identity."""
-    return int(np.unique(data.keys[data.keys != 0]).size)
+    return int(distinct(data.keys[data.keys != 0]).size)
 
 
 def parameter_count(qubits: int, rank: int) -> int:

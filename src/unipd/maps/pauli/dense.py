@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
+from unipd._util.arrays import distinct
 from unipd.maps.pauli.strings import phases, sign_table
 
 BLAS_BLOCK_BITS = 7
@@ -90,7 +91,7 @@ class PauliBlocks:
     def __init__(self, qubits: int, x: IntArray, z: IntArray, dtype: Any, *, whole: bool = False) -> None:
         bits = qubits if whole else min(qubits, BLAS_BLOCK_BITS, max(BLAS_PART_BITS - qubits, 1))
         self.size, self.side, self.dtype = 1 << qubits, 1 << bits, np.dtype(dtype)
-        self._masks = np.unique(x).size if qubits <= BLAS_QUBITS else 0
+        self._masks = distinct(x).size if qubits <= BLAS_QUBITS else 0
         self._order = np.argsort(x >> bits, kind="stable")
         x, z = x[self._order], z[self._order]
         self._phases = phases(x, z).astype(dtype)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from unipd._typing import Array, IntArray
 from unipd._util import validate
+from unipd._util.arrays import distinct
 from unipd.errors import InvalidInput
 
 MOST_QUBITS = 28
@@ -196,9 +197,9 @@ def _distinct(total: int, count: int, rng: np.random.Generator) -> IntArray:
     if 2 * count > total:
         left_out = _distinct(total, total - count, rng) if count < total else np.empty(0, np.int64)
         return np.delete(np.arange(total), left_out)
-    chosen = np.unique(rng.integers(0, total, count))
+    chosen = distinct(rng.integers(0, total, count))
     while chosen.size < count:
-        extra = np.unique(rng.integers(0, total, 2 * (count - chosen.size) + 8))
+        extra = distinct(rng.integers(0, total, 2 * (count - chosen.size) + 8))
         place = np.minimum(np.searchsorted(chosen, extra), chosen.size - 1)
         fresh = rng.permutation(extra[chosen[place] != extra])
         chosen = np.sort(np.concatenate([chosen, fresh[: count - chosen.size]]))

@@ -301,7 +301,7 @@ class Bundle:
         shares[light] = self.weights[light] / total
         atom = atoms.combination([float(shares[place]) for place in light], [self.atoms[place] for place in light])
         mean = _Entry(block, atom, self.columns.matrix @ shares, self.cost_at(shares), total)
-        rest = np.setdiff1d(np.arange(self.blocks.size), light)
+        rest = np.delete(np.arange(self.blocks.size), light)
         return self.select(rest)._append([self._normalize(mean)])
 
     # The point, its cost, and the model of g
