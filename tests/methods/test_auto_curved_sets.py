@@ -1,4 +1,4 @@
-"""Which method "auto" chooses for curved and spectral sets under a nonsmooth loss, and that it converges."""
+"""Which method "auto" chooses for curved and spectral sets where dual functions are hard, and that it converges."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.optimize import lsq_linear
 
 from unipd import Problem, Status, solve
 from unipd.couplings import Absolute, LeastSquares
@@ -45,6 +46,27 @@ def test_absolute_losses_over_round_sets_are_solved(name: str, seed: int) -> Non
     result = solve(Problem(oracle(name, random), matrix, b, Absolute()), accuracy=1e-6)
     assert result.status is Status.SOLVED
     assert result.method == ("corrective" if name == "quadratic" else "accunipdgrad")
+
+
+def test_badly_scaled_squares_over_boxes_with_infinite_bounds_are_solved() -> None:
+    """The corrective method stalls at such curvatures; quasi-Newton steps take over."""
+    random = np.random.default_rng(6)
+    columns, rows = (int(random.integers(5, 40)) for _ in range(2))
+    curvature = 10.0 ** random.uniform(-2.0, 1.0, columns)
+    lower, upper = -random.random(columns), random.random(columns)
+    lower[random.random(columns) < 0.3], upper[random.random(columns) < 0.3] = -np.inf, np.inf
+    matrix = random.standard_normal((rows, columns)) * 10.0 ** random.uniform(-1.0, 2.0, (rows, 1))
+    b = matrix @ np.clip(random.standard_normal(columns), lower, upper)
+    b += 0.1 * np.linalg.norm(matrix, axis=1) * random.standard_normal(rows)
+    cost = random.standard_normal(columns)
+    problem = Problem(QuadraticBox(curvature, cost, lower, upper), matrix, b, LeastSquares())
+    result = solve(problem, accuracy=1e-6)
+    assert result.status is Status.SOLVED
+    # x + c / sqrt(d) and A x - b, each with its weight, are the residuals of one bounded least-squares problem
+    stacked = np.vstack([matrix, np.diag(np.sqrt(curvature))])
+    reference = lsq_linear(stacked, np.append(b, -cost / np.sqrt(curvature)), (lower, upper), tol=1e-14)
+    optimum = reference.cost - 0.5 * float(cost**2 @ (1.0 / curvature))
+    assert result.objective == pytest.approx(optimum, abs=2e-6 * problem.scale(result.objective))
 
 
 @pytest.mark.parametrize("make", [Spectrahedron, TraceBall, lambda size: NuclearBall((size, size))])

@@ -72,7 +72,8 @@ def as_method(
     group ball, a simplex or a box, where X is strictly convex (or f, but not quadratic) the quasi-Newton one, or for
     couplings that it does not take the accelerated one with restarts, and the corrective one elsewhere. The last is the
     alternative when one stalls, see :class:`~unipd.methods.wrappers.Fallback`, also for the factored one and a small
-    constrained matrix (without a Slater point its multipliers grow too slowly).
+    constrained matrix (without a Slater point its multipliers grow too slowly). Its own alternative are quasi-Newton
+    steps where f is strictly convex, else the accelerated method with restarts.
     ``scaling`` is "rows" to equilibrate the rows of A where the coupling allows it, None to leave them, and "auto"
     (the default) to equilibrate badly scaled rows for methods given by name. ``continuation`` and ``restart`` run a
     universal method in stages, see :class:`~unipd.methods.wrappers.Restarts`.
@@ -159,13 +160,14 @@ def _choose_method(problem: Problem) -> Method:
     if name == "coordinate":
         return wrappers.Fallback(coordinate.CoordinateDescent(), method)
     is_smooth = has_smooth_dual(problem.sharp)
-    if (
-        is_smooth and universal.has_sign_cone(problem) and problem.slack_radius is None
-    ):  # phi^* on a bounded block has kinks
+    takes_newton = universal.has_sign_cone(problem)
+    takes_newton = takes_newton and problem.slack_radius is None  # phi^* on a bounded block has kinks
+    if is_smooth and takes_newton:
         return wrappers.Fallback(universal.QuasiNewton(), method)
     if is_smooth and not problem.has_smooth_loss and math.isfinite(problem.sharp.maximum()):
         return wrappers.Fallback(restarts, method)
-    return wrappers.Fallback(method, restarts)
+    is_curved = takes_newton and problem.sharp.is_strictly_convex and not problem.linear
+    return wrappers.Fallback(method, universal.QuasiNewton() if is_curved else restarts)
 
 
 def _is_small_program(problem: Problem) -> bool:
