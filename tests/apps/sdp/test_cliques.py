@@ -14,8 +14,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 import unipd
 from unipd.apps.graphs import theta_program
 from unipd.apps.graphs.theta import theta
-from unipd.apps.sdp import SDP, SdpData
-from unipd.apps.sdp.cliques import cover_once, find_equal_pair, list_maximal_cliques, solve_by_cliques
+from unipd.apps.sdp import SDP, SdpData, cover_once, find_equal_pair, list_maximal_cliques, solve_by_cliques
 from unipd.io import Graph
 from unipd.maps import Entries
 

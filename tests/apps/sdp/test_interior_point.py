@@ -22,6 +22,7 @@ from unipd.apps.sdp import (
     Block,
     ConicForm,
     FallbackRule,
+    InteriorPoint,
     SdpData,
     TruncatedCone,
     estimate_seconds,
@@ -539,3 +540,15 @@ def test_a_stall_is_followed_by_a_run_in_other_units():
             patch.setattr(solver, "RETRY_SECONDS", seconds)
             solved.append(sum(program.solve(1e-6).status is Status.SOLVED for program in programs))
     assert solved[0] < solved[1]
+
+
+def test_steps_beyond_the_accuracy_end_where_nothing_improves(monkeypatch):
+    """Once gap and infeasibility are small, five steps in a row without progress of what remains are the last."""
+    program = SDP(conic_data(1, "="))
+    counts: list[int] = []
+    for remaining in (0.0, 1.0):
+        monkeypatch.setattr(InteriorPoint, "_remaining_error", lambda *_, remaining=remaining: remaining)
+        result = program.solve(1e-2, method="interior")
+        assert result.status.success
+        counts.append(result.iterations)
+    assert counts[1] == counts[0] + 5

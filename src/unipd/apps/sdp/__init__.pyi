@@ -23,3 +23,8 @@ from unipd.apps.sdp.solver import FallbackRule
 from unipd.apps.sdp.solver import estimate_seconds
 from unipd.apps.sdp.template import find_template
 from unipd.apps.sdp.interior_point import InteriorPointState
+from unipd.apps.sdp.interior_point import InteriorPoint
+from unipd.apps.sdp.cliques import cover_once
+from unipd.apps.sdp.cliques import find_equal_pair
+from unipd.apps.sdp.cliques import list_maximal_cliques
+from unipd.apps.sdp.cliques import solve_by_cliques

@@ -41,6 +41,8 @@ from unipd.trackers import Fixed
 
 STEPS = 150
 """Most steps; well-posed programs take 10 to 40."""
+IDLE_STEPS, PROGRESS = 5, 0.8
+"""Steps in a row, once the accuracy is reached, that may leave more than this share of the remaining error."""
 ORDINARY_COST, ORDINARY_SIDE = 8, 16
 """Costs and right-hand sides of sizes up to two to this power, up and down, are left in their unit."""
 LEAST_SAVING = 0.25
@@ -457,12 +459,14 @@ class InteriorPoint:
         multipliers an X that is slightly infeasible may have a small gap far from the optimum.
         """
         here = self._advance(problem, state)
-        best = here
+        best, level, idle = here, self._remaining_error(problem, here), 0
         while best.certificate.relative_error(problem) <= state.accuracy < self._remaining_error(problem, best):
-            if here.failure is not None:
+            if here.failure is not None or idle == IDLE_STEPS:
                 break
             here = self._advance(problem, here)
-            is_better = self._remaining_error(problem, here) < self._remaining_error(problem, best)
+            error = self._remaining_error(problem, here)
+            level, idle = (error, 0) if error < PROGRESS * level else (level, idle + 1)
+            is_better = error < self._remaining_error(problem, best)
             if is_better and here.certificate.relative_error(problem) <= state.accuracy:
                 best = here
         return best if best is here else replace(best, iteration=here.iteration, counts=here.counts)
