@@ -20,6 +20,7 @@ from unipd.io.reading import (
     Limits,
     Source,
     TableLayout,
+    equal_records,
     name_of,
     parse_number,
     quote_token,
@@ -125,17 +126,7 @@ class CbfProblem:
         if self.lower.ndim != 1 or self.lower.shape != self.upper.shape:
             raise InvalidInput("lower, upper", "bounds of every constraint", f"{self.lower.size}, {self.upper.size}")
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CbfProblem):
-            return NotImplemented
-        if any(getattr(self, name) != getattr(other, name) for name in ("blocks", "maximise", "constant")):
-            return False
-        pairs = [(getattr(self, name), getattr(other, name)) for name in ("lower", "upper")]
-        for name in ("constraint", "row", "col", "value"):
-            pairs += [(getattr(self.cost, name), getattr(other.cost, name))]
-            pairs += [(getattr(self.constraints, name), getattr(other.constraints, name))]
-        return all(np.array_equal(first, second) for first, second in pairs)
-
+    __eq__ = equal_records
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:

@@ -15,10 +15,11 @@ import zipfile
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from unipd._typing import Array, IntArray
 from unipd._util.files import open_to_read
@@ -406,3 +407,23 @@ def quote_token(token: bytes) -> str:
     """
     text = token[:40].decode("ascii", "backslashreplace")
     return repr(text + ("..." if len(token) > 40 else ""))
+
+
+def equal_records(one: Any, other: object) -> Any:
+    """Whether two records of one class hold the same values, array by array: the ``__eq__`` of programs from files."""
+    names: list[str] = [field.name for field in fields(type(one))]
+    if type(one) is not type(other):
+        return NotImplemented
+    return all(_are_equal(getattr(one, name), getattr(other, name)) for name in names)
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other)
+    if is_dataclass(one):
+        return bool(equal_records(one, other))
+    if sp.issparse(one):
+        return all(
+            np.array_equal(*(vars(part)[name] for part in (one, other))) for name in ("data", "indices", "indptr")
+        )
+    return one == other

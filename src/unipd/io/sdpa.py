@@ -23,6 +23,7 @@ from unipd.io.reading import (
     Limits,
     Source,
     TableLayout,
+    equal_records,
     leading_numbers,
     open_bounded,
     parse_numbers,
@@ -138,13 +139,7 @@ class SdpaProblem:
         upper: Any = sp.csr_array((self.value[here], (self.row[here], self.col[here])), shape=(order, order))
         return upper + sp.triu(upper, 1).T
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SdpaProblem):
-            return NotImplemented
-        names = ("b", "constraint", "block", "row", "col", "value")
-        same = all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
-        return same and self.block_sizes == other.block_sizes
-
+    __eq__ = equal_records
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:

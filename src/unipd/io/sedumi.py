@@ -17,7 +17,7 @@ from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd._util.files import write_packed
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.reading import Limits, Source, check_compression, open_bounded
+from unipd.io.reading import Limits, Source, check_compression, equal_records, open_bounded
 from unipd.memory import require_room
 
 VARIABLES = ("A", "At", "b", "c", "K")
@@ -148,18 +148,7 @@ class SedumiProblem:
         mean.sort_indices()
         return mean
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SedumiProblem):
-            return NotImplemented
-        if any(getattr(self, name) != getattr(other, name) for name in ("free", "nonnegative", "second_order", "psd")):
-            return False
-        vectors = np.array_equal(self.b, other.b) and np.array_equal(self.c, other.c)
-        parts = zip(
-            *((matrix.data, matrix.indices, matrix.indptr) for matrix in (self.A, other.A)),
-            strict=True,
-        )
-        return vectors and all(np.array_equal(first, second) for first, second in parts)
-
+    __eq__ = equal_records
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:

@@ -28,7 +28,7 @@ from unipd.apps.sdp.formulation import analyse, find_binary_lifting
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.maps.sdp import CostAndConstraintsMap, Entries
-from unipd.problem import ZERO_OBJECTIVE, Problem
+from unipd.problem import Problem
 from unipd.protocols import SharpAnswer
 from unipd.sharp.linear import Linear
 from unipd.sharp.spectral.sdp import BoundedTrace, SdpCost
@@ -356,7 +356,7 @@ class ConicProblem(Problem):
 
     def scale(self, objective: float) -> float:
         """Return max(|objective|, 1e-4 times the size of f at the least X that b requires)."""
-        return measure_gap_scale(self.data, objective)
+        return self.data.gap_scale(objective)
 
 
 class UnlimitedProblem(ConicProblem):
@@ -365,9 +365,3 @@ class UnlimitedProblem(ConicProblem):
     def truncate(self, size: float) -> Problem:
         """Return the problem for X up to a size."""
         return ConicProblem(self.data, size, self.maximise, self.constant)
-
-
-def measure_gap_scale(data: SdpData, objective: float) -> float:
-    """Return what the gap of a program is relative to: no bound on X matters."""
-    natural = data.least_scale * float(np.linalg.norm(data.cost.value)) or 1.0
-    return max(abs(objective), ZERO_OBJECTIVE * natural)

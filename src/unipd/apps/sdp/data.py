@@ -21,7 +21,7 @@ from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io import CbfProblem, SdpaProblem
 from unipd.maps.sdp import Entries, SdpMap
-from unipd.problem import nearest_end
+from unipd.problem import ZERO_OBJECTIVE, nearest_end
 from unipd.protocols import Coupling
 from unipd.spectral import CONDITIONAL, PROBABILISTIC, SymmetricOperator
 
@@ -256,6 +256,11 @@ class SdpData:
         """
         nearest = float(nearest_end(np.append(self.lower / self.norms, self.upper / self.norms)))
         return self.relative_norm(self.violation(np.zeros(self.size))) or nearest or 1.0
+
+    def gap_scale(self, objective: float) -> float:
+        """Return what the gap is relative to: no bound on X matters."""
+        natural = self.least_scale * float(np.linalg.norm(self.cost.value)) or 1.0
+        return max(abs(objective), ZERO_OBJECTIVE * natural)
 
     def support_of_bounds(self, y: Array) -> float:
         """Return the largest value of sum_i y_i <A_i, X> that the bounds allow.

@@ -19,7 +19,7 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import change_context
 from unipd.apps.sdp.cliques import solve_by_cliques
-from unipd.apps.sdp.cones import EPS, Prover, choose_size, measure_gap_scale, measure_margin, move_into_cone
+from unipd.apps.sdp.cones import EPS, Prover, choose_size, measure_margin, move_into_cone
 from unipd.apps.sdp.data import (
     FREE,
     SdpData,
@@ -463,7 +463,7 @@ def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, r
     projected, outside = _project(data, given if x is None else x)
     point = measure_point(data, projected)
     prover = Prover(data, rigorous, math.nan if projected is None else choose_size(data, projected))
-    slack = 0.0 if projected is None else accuracy * measure_gap_scale(data, point.objective)
+    slack = 0.0 if projected is None else accuracy * data.gap_scale(point.objective)
     proof = prover.prove(multipliers, slack)
     if not point.objective - proof.value <= slack:
         proof = max(proof, prover.prove(-multipliers, slack), key=lambda found: found.value)

@@ -24,7 +24,6 @@ from unipd.apps.sdp.cones import (
     choose_size,
     has_dense_blocks,
     make_admissible,
-    measure_gap_scale,
 )
 from unipd.apps.sdp.data import PSD, SdpData, TraceBound, measure_size, split_blocks
 from unipd.apps.sdp.formulation import Analysis, WarmStart, analyse, find_binary_lifting, list_equations
@@ -501,7 +500,7 @@ def certified_fields(program: SDP, point: Point, bound: float, facts: ProblemFac
     """Return the fields of a result that X and a lower bound on min <C, X> determine, in the units of the data."""
     data, sign = program.data, -1.0 if program.maximise else 1.0
     violation, size = data.relative_norm(point.violation), data.feasibility_scale(point.image)
-    scale = measure_gap_scale(data, point.objective)
+    scale = data.gap_scale(point.objective)
     return {
         "x": point.x,
         "image": point.image,
