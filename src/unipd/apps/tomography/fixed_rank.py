@@ -151,9 +151,9 @@ class FixedRank(Factored):
         return replace(escaped, failure=Status.STALLED if has_ended else None)
 
 
-def call_dense_oracle(problem: Problem, dual: Array, point: DualPoint) -> DualPoint:
+def call_dense_oracle(problem: Problem, dual: Array, point: DualPoint, most: int = DENSE_SIZE) -> DualPoint:
     """Return the oracle's point for the whole matrix of -A^*(lam) where that is small, else the point that is known."""
-    if problem.map.domain[0] > DENSE_SIZE or type(unwrap_counter(problem.sharp)) is not Spectrahedron:
+    if problem.map.domain[0] > most or type(unwrap_counter(problem.sharp)) is not Spectrahedron:
         return point
     with oracle_errors:
         slope: Any = problem.map.adjoint(-dual)
