@@ -125,6 +125,21 @@ def test_parameters_of_a_user_supplied_method_are_compared(tmp_path: Path) -> No
     assert run(path, method=Periodic(unipd.UniPDGrad(), 40), iterations=5).iterations == 5
 
 
+@dataclass(frozen=True)
+class Timed(Wrapper):
+    """A user-supplied method whose parameters are called like the library's counters."""
+
+    seconds: float = 1.0
+    calls: int = 3
+
+
+@pytest.mark.parametrize("changed", [{"seconds": 2.0}, {"calls": 4}])
+def test_parameters_called_like_counters_are_compared(changed: dict[str, float]) -> None:
+    given = Problem(sharp.Simplex(6), A, B)
+    one, other = (fingerprint(given, Timed(unipd.UniPDGrad(), **new), 1e-3, "auto", None) for new in ({}, changed))
+    assert differences(one, other) == ["the method or its settings"]
+
+
 def test_a_user_supplied_method_that_holds_a_function_resumes_with_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "run.ckpt"
     run(path, method=Periodic(unipd.UniPDGrad(), len))

@@ -80,7 +80,7 @@ PARTS = {
 _PROBED = frozenset({"map", "oracle", "coupling"})
 """Parts whose user-supplied objects are compared by the probe."""
 _IGNORED = {"threads", "_threads", "calls", "value_calls", "seconds"}
-"""Attributes that do not change results: threads and counters."""
+"""Attributes of the library's own objects that do not change results: threads and counters."""
 _OURS = "unipd."
 
 
@@ -201,6 +201,6 @@ class _Walker:
         elif has_fields:
             for attribute, part in sorted(vars(value).items()):
                 is_cached = isinstance(getattr(kind, attribute, None), functools.cached_property)
-                if not (is_cached or attribute in _IGNORED or isinstance(part, type(threading.Lock()))):
+                if not (is_cached or (is_ours and attribute in _IGNORED) or isinstance(part, type(threading.Lock()))):
                     self._add(attribute)
                     self.walk(part)
