@@ -63,8 +63,8 @@ _MESSAGES = {
     Status.MEMORY_LIMIT: "Memory limit reached before the requested accuracy was verified.",
     Status.STALLED: (
         "Stalled: gap and infeasibility no longer improve, or the final point, measured again, misses the requested "
-        "accuracy or lies outside X. Likely causes: an accuracy below what the precision allows, or a tracker that "
-        "approximates."
+        "accuracy or lies outside X. Likely causes: an accuracy below what the precision allows, a method that "
+        "converges slowly on such problems, or a tracker that approximates."
     ),
     Status.INTERRUPTED: "Interrupted; the best point so far is returned.",
     Status.LINE_SEARCH_FAILED: (

@@ -448,7 +448,7 @@ class DualSpace:
 
     def lincomb(self, first: Array, gamma: float, second: Array) -> Array:
         """Return (1 - gamma) first + gamma second."""
-        return (1.0 - gamma) * first - (-gamma) * second
+        return (1.0 - gamma) * first + gamma * second
 
     def extrapolate(self, dual: Array, previous: Array, extrapolation: float) -> Array:
         """Return lam + extrapolation (lam - lam')."""

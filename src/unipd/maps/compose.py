@@ -55,7 +55,8 @@ class BlockMap(_SeveralMaps):
     Parameters
     ----------
     maps
-        One map per block, all with the same codomain.
+        One map per block, all with the same codomain; :func:`as_map` makes one of a matrix. (A list of matrices given
+        to :class:`unipd.Problem` becomes a BlockMap by itself.)
 
     Raises
     ------

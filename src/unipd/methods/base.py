@@ -583,7 +583,7 @@ def merit(problem: Problem, certificate: Certificate, bound: float) -> float:
     certificate
         Objective, infeasibility and bound of a point.
     bound
-        The lower bound from which the gap is measured; by default the certificate's own.
+        The lower bound from which the gap is measured: the best one known, not only the certificate's own.
 
     See Also
     --------

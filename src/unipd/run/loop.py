@@ -51,7 +51,7 @@ from unipd.trackers.atoms import HasAtoms
 
 _UNGUARDED = nullcontext()
 HURRIED_STATUSES = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
-"""Ends after which the oracle is not called again."""
+"""Statuses of runs that must end at once: the oracle is not called again."""
 _FAR = 1e8
 """Multiple of the size of f at which the maximiser of <y, x> - f(x) is that of <y, x>."""
 _SAME_SIZE = 1e-9
@@ -117,7 +117,7 @@ def _states(problem: Problem, method: Method, begin: Callable[[], State], accura
     tune_malloc(problem.b.nbytes)
     try:
         state = begin()
-        del begin  # with a dual vector
+        del begin  # which holds a dual vector
         while state.failure is None:
             state = method.step(problem, state)
             check_finite(problem, state)
@@ -159,12 +159,12 @@ def solve(
         for smooth losses over l1 balls and their kin, the quasi-Newton one where f or X is strictly convex (with
         restarts of the accelerated one where the coupling rules that out), and the corrective one elsewhere.
     accuracy
-        A x agrees with the nearest value that the constraints allow (b, where A x = b) up to this times that value,
-        objective and bound agree up to this times their size: infeasibility and |gap|, as :class:`~unipd.Result`
-        defines them, are at most this, in any units of the data.
+        The relative accuracy: a run is solved when infeasibility and |gap|, as :class:`~unipd.Result` defines them,
+        are at most this. The former is the distance of A x from the nearest value that the constraints allow (from b,
+        for A x = b), relative to that value; the latter is relative to the objective. Neither depends on units.
     atol
-        Absolute tolerance in the units of the data: a violation, or a gap, of at most this counts as reached as well.
-        Give it a value below what you would notice; for a universal method pass the same number as ``eps``, too.
+        Absolute tolerance in the units of the data: a violation or an absolute gap of at most this is accepted as
+        well. Choose a value too small to matter to you; pass it as ``eps``, too, to a universal method.
     stop
         Limits, e.g. ``MaxSeconds(60) | MaxOracleCalls(10_000)``, or a function of the
         :class:`~unipd.run.history.IterationInfo` that returns True to stop; default: 10,000 iterations. Every run
@@ -177,11 +177,13 @@ def solve(
         What to keep of x: "dense", "atoms", "image", for matrices "lowrank" or "sketch", or a tracker; "auto"
         chooses by size. The corrective and factored methods always keep their own atoms.
     start
-        Warm start: a previous result or a dual vector. The Frank-Wolfe methods start from a result's point (its atoms,
-        where it has them: away steps need those, and start from x*(lam) without; the first open-loop step discards
-        any start), the others from its dual vector.
+        Warm start: a previous result or a dual vector. All methods but Frank-Wolfe and the barrier method start from
+        the dual vector. Of a result, Frank-Wolfe takes the point (not with open-loop steps, whose first step leaves
+        nothing of it), the away-step methods and the corrective one the atoms, coordinate descent the entries, and
+        the factored and the quasi-Newton method what an earlier run of their own has kept.
     polish
-        Whether to re-optimise over the atoms at the end; see :func:`unipd.polish`. The tracker "auto" is then "atoms".
+        Whether to re-optimise over the atoms at the end; see :func:`unipd.polish`. With it, the tracker "auto" keeps
+        atoms.
     checkpoint, every
         A file that the run is saved to, and how often: "60s", "5m", "10it", or a number of seconds.
     resume
@@ -198,8 +200,8 @@ def solve(
     Raises
     ------
     InvalidInput
-        If an argument is invalid (``accuracy``: a number above zero, ``atol``: one not below), or the method does not
-        apply to the problem.
+        If an argument is invalid (``accuracy``: expected a number above zero; ``atol``: expected a number of at least
+        zero), or the method does not apply to the problem.
     OracleError
         If the oracle or the map fails or returns an invalid answer; the error carries the result so far.
     MemoryForecastError

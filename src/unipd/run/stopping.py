@@ -34,7 +34,7 @@ class StoppingRule(ABC):
 
     Examples
     --------
-    Rules are combined by ``|`` and ``&``; a rule of one's own answers calls:
+    Rules combine by ``|`` and ``&``; a rule of your own is a class with ``__call__``:
 
     >>> class Feasible(StoppingRule):
     ...     def __call__(self, info):
@@ -178,9 +178,10 @@ class Both(_Pair):
 
 @dataclass(frozen=True)
 class Accuracy(StoppingRule):
-    """Stop when infeasibility and |gap| are at most a, or violation and |objective - bound| at most ``atol``.
+    """Stop when gap and infeasibility are both within ``accuracy``, or within ``atol`` in absolute terms.
 
-    Each of the two numbers has to meet one of its tolerances: the relative one, or ``atol`` in the user's units.
+    Each of the two may meet either tolerance: |gap| <= accuracy or |objective - bound| <= atol, and infeasibility <=
+    accuracy or violation <= atol.
 
     Parameters
     ----------

@@ -135,8 +135,8 @@ class Corrective:
     Parameters
     ----------
     memory
-        Largest number of atoms; idle ones are dropped and light ones merged into one, which keeps convergence. By
-        default 500, or three times as many as are in use, up to three times the rows of A and 1 GB.
+        Largest number of atoms; idle ones are dropped and light ones merged into one, which preserves convergence. By
+        default 500, or three times as many as are in use if that is more, within three times the rows of A and 1 GB.
     smoothness
         Initial M of the dual proximal term; default: the universal line search's estimate.
     eps
@@ -444,12 +444,12 @@ def prox_factor(
     """Return the factor of M after a step, by the predicted and the actual decrease of G.
 
     With one model of the whole x, M decreases by what a parabola through G and its slope along the step suggests, a
-    factor of 2 to 10, when at least half of the prediction came true, and is doubled after every forty null steps; so
-    too for a loss with kinks. For constraints, one model per block gains much from a call: M is halved after every
-    prediction that came true, and doubled when G increased by as much. In both cases M stays when A x - b is well
-    within the requested accuracy, since a smaller one would only let lam diverge; unless the gap is open and the model
-    held all along the step, as where no multiplier is large enough (no Slater point). Where the prediction is far below
-    the requested accuracy, M is halved.
+    factor of 2 to 10, when at least half of the prediction came true, and is doubled after every forty null steps; a
+    loss with kinks is treated alike. Under constraints, models of several blocks improve much with every call: M is
+    halved after each prediction that came true, and doubled when G increased by as much. In both cases M stays when
+    A x - b is well within the requested accuracy, since a smaller one would only let lam diverge; unless the gap is
+    open and the model held all along the step, as where no multiplier is large enough (no Slater point). Where the
+    prediction is far below the requested accuracy, M is halved.
     """
     scale = problem.scale(certificate.objective)
     small = _SMALL_SHARE * eps

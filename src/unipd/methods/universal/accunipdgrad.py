@@ -59,8 +59,8 @@ class AccUniPDGrad(UniversalMethod):
     """Accelerated universal method; optimal O(eps^(-2/(1+3 nu))) oracle calls for every nu (Theorem 4.2).
 
     The line search starts at M_{k-1} (M never decreases) with slack eps/(2 t_k), the weights are t_k/M_k, and
-    xbar averages x^*(lambda-hat_k): one oracle call there and one per trial. ``step_rule="analytic"`` makes M
-    non-monotone, for which there is no theorem.
+    xbar averages x^*(lambda-hat_k): one oracle call there and one per trial. With ``step_rule="analytic"`` M may
+    decrease although t_k takes no account of it, a case that no theorem covers.
 
     Parameters
     ----------

@@ -225,9 +225,9 @@ class UniversalMethod(ABC):
         smoothness
             The first M to try.
         slack
-            What the trial may exceed the model by.
+            The amount by which g at the trial may exceed the model.
         complete
-            Whether the accepted trial must be a point where the next step can start.
+            Whether the accepted trial comes with its atom and gradient, so that the next step can start there.
         """
         work, tolerance = Counts(), SLACK_SHARE * slack
         if self.step_rule == "analytic":
@@ -353,7 +353,7 @@ def search_smoothness(
     tolerance
         Error allowed to an inexact oracle.
     complete
-        Return the accepted trial as a point where the next step can start.
+        Whether the accepted trial comes with its atom and gradient, so that the next step can start there.
     max_doublings
         Rejected trials after which the search fails.
     """

@@ -44,7 +44,7 @@ class WrapperState(State):
 
     @property
     def resolved_options(self) -> dict[str, Any]:
-        """Those of the method inside."""
+        """Options that were left to the inner method, with the values that it has chosen."""
         return self.inner.resolved_options
 
     def unwrap(self) -> State:
