@@ -90,8 +90,8 @@ class Options:
     accuracy: Annotated[
         float,
         option(
-            "Relative accuracy of the constraints (to the nearest value that they allow) and of the duality gap "
-            "(to the objective).",
+            "Accuracy of infeasibility and duality gap, relative to the nearest value that the constraints allow and "
+            "to the objective.",
             _SOLVER,
         ),
     ] = 1e-3
