@@ -74,8 +74,8 @@ def improving_ray(problem: Problem, atom: Any) -> ImprovingRay | None:
 
     The point stands for x + t d, t large. The ray d proves that the problem is unbounded, if it is feasible at all,
     when x + t d lies in X, A d is a direction of recession of K up to rounding (eps^0.75 ||D A|| ||d||, where D
-    equilibrates the rows), and
-    f(x + t d) + phi(A x + t A d - b) decreases at a rate that does not vanish: checked at t, 2 t and 4 t.
+    equilibrates the rows), and f(x + t d) + phi(A x + t A d - b) decreases at a rate that does not vanish: checked at
+    t, 2 t and 4 t.
     """
     is_array = isinstance(atom, np.ndarray) and atom.shape == problem.sharp.shape and atom.dtype.kind == "f"
     if not is_array or np.isnan(atom).any():

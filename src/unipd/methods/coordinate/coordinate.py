@@ -78,7 +78,7 @@ class CoordinateState(State):
 
 @dataclass(frozen=True)
 class CoordinateDescent:
-    """Coordinate descent with working sets, over an l1 ball, a group ball or a simplex, a box, or boxes beside one of them.
+    """Coordinate descent with working sets, over an l1 or group ball, a simplex or a box, or boxes beside one of them.
 
     Every iteration solves the problem over a working set of coordinates (compiled passes of coordinate descent, Newton
     steps on the support), calls the oracle at the gradient of the loss, which certifies the gap over all of X, and
