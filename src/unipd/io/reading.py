@@ -19,7 +19,6 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
 from unipd._typing import Array, IntArray
 from unipd._util.files import open_to_read
