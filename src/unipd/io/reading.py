@@ -421,8 +421,9 @@ def _are_equal(one: Any, other: Any) -> bool:
         return np.array_equal(one, other)
     if is_dataclass(one):
         return bool(equal_records(one, other))
-    if sp.issparse(one):
-        return all(
-            np.array_equal(*(vars(part)[name] for part in (one, other))) for name in ("data", "indices", "indptr")
-        )
+    from scipy.sparse import issparse  # other readers do without SciPy
+
+    if issparse(one):
+        pairs = ((vars(one)[name], vars(other)[name]) for name in ("data", "indices", "indptr"))
+        return all(np.array_equal(*pair) for pair in pairs)
     return one == other
