@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,7 +15,7 @@ from unipd._util import validate
 from unipd._util.arrays import EPS, inner, norm, precision, real_dtype
 from unipd.atoms import Blocks, LowRank, SparsePoint, dense
 from unipd.couplings import AtLeast, AtMost, Equality
-from unipd.couplings.base import ConvexLoss, CouplingBase, as_coupling
+from unipd.couplings.base import ConvexLoss, CouplingBase, RowScaling, as_coupling
 from unipd.errors import InvalidInput, OracleError
 from unipd.maps import as_map
 from unipd.maps.base import row_norms
@@ -52,16 +51,6 @@ _LARGEST_FACTORS = {True: 1e18, False: 1e150}
 _LARGEST_ENTRY = 1e77
 """Entry of a vector far outside any set, and a tolerance without effect: its fourth power is within the range."""
 _RELATIONS = {"=": Equality, "==": Equality, "<=": AtMost, ">=": AtLeast}
-
-
-@dataclass(frozen=True)
-class Equilibration:
-    """Rows in units in which their norms are 1: A x - b in K is the same as D A x - D b in D K."""
-
-    factors: Array
-    """The diagonal of D, in the shape of b."""
-    coupling: CouplingBase
-    """D K."""
 
 
 class Problem:
@@ -486,7 +475,7 @@ class Problem:
         return ray if ray.any() else None
 
     @cached_property
-    def rows(self) -> Equilibration | None:
+    def rows(self) -> RowScaling | None:
         """Factors that bring the rows of A to unit norm, and K in those units: how accuracy is measured.
 
         None where row norms are equal or unknown, and where the coupling does not allow it.
@@ -504,7 +493,7 @@ class Problem:
         """Whether row norms differ by more than a factor of ten, so that methods gain from equilibrated rows."""
         return self.rows is not None and self.row_norms is not None and _spread(self.row_norms) > ROW_SPREAD
 
-    def equilibrate(self, norms: FloatArray) -> Equilibration | None:
+    def equilibrate(self, norms: FloatArray) -> RowScaling | None:
         """Return factors that bring rows of these norms to 1, and K in those units, where the coupling allows it."""
         new = self.coupling.rescale(norms)
         if new is not None and not self._is_in_range(new.factors):  # then to one norm, but not to 1
@@ -520,7 +509,7 @@ class Problem:
             new.coupling.check(self.dual_shape, self.dtype)
         except InvalidInput:  # the rescaled coupling, such as a box, may take real numbers only
             return None
-        return Equilibration(factors, as_coupling(new.coupling))
+        return RowScaling(factors, as_coupling(new.coupling))
 
     def _is_in_range(self, factors: FloatArray) -> bool:
         limit = _LARGEST_FACTORS[self.is_single]

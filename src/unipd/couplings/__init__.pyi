@@ -5,7 +5,7 @@ from unipd.couplings.base import BoundedSlackLoss as BoundedSlackLoss
 from unipd.couplings.base import ConvexLoss as ConvexLoss
 from unipd.couplings.base import ConvexSet as ConvexSet
 from unipd.couplings.base import CouplingBase as CouplingBase
-from unipd.couplings.base import Rescaling as Rescaling
+from unipd.couplings.base import RowScaling as RowScaling
 from unipd.couplings.box import Box as Box
 from unipd.couplings.half_space import HalfSpace as HalfSpace
 from unipd.couplings.huber import Huber as Huber

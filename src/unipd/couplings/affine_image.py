@@ -9,7 +9,7 @@ import numpy as np
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.arrays import inner
-from unipd.couplings.base import ConvexSet, Rescaling, require_like, require_set
+from unipd.couplings.base import ConvexSet, RowScaling, require_like, require_set
 from unipd.protocols import Coupling
 
 
@@ -92,12 +92,12 @@ class Translated(_AffineImage):
         moved = (vector - step * self.shift).astype(vector.dtype, copy=False)
         return self.part.prox_jacobian(moved, step, directions)
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Rescale the set, and the shift with it."""
         part = self.part.rescale(norms)
         if part is None:
             return None
-        return Rescaling(part.factors, Translated(part.coupling, self.shift * part.factors.reshape(self.shift.shape)))
+        return RowScaling(part.factors, Translated(part.coupling, self.shift * part.factors.reshape(self.shift.shape)))
 
 
 class Scaled(_AffineImage):
@@ -150,7 +150,7 @@ class Scaled(_AffineImage):
         """Return that of (step factor) h_0 at v."""
         return self.part.prox_jacobian(vector, self.factor * step, directions)
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Rescale the set; the factor stays."""
         part = self.part.rescale(norms)
-        return part and Rescaling(part.factors, Scaled(part.coupling, self.factor))
+        return part and RowScaling(part.factors, Scaled(part.coupling, self.factor))

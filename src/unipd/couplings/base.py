@@ -52,13 +52,13 @@ else:
 
 
 @dataclass(frozen=True)
-class Rescaling:
+class RowScaling:
     """Positive factors D for the rows, and D K: A x - b in K is the same as D A x - D b in D K.
 
     Parameters
     ----------
     factors
-        The diagonal of D, flat.
+        The diagonal of D: flat, as :meth:`CouplingBase.rescale` returns it, or in the shape of b.
     coupling
         D K.
 
@@ -77,7 +77,7 @@ class Rescaling:
     """
 
     factors: FloatArray
-    coupling: Coupling
+    coupling: CouplingBase
 
 
 class CouplingBase(ReprMixin, ABC, _Coupling):
@@ -175,7 +175,7 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
         """
         return hermitian_part((columns.conj().T @ self.prox_jacobian(vector, step, columns)).real)
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Return factors that bring rows of these norms to 1 as far as the coupling allows.
 
         For norms that are powers of two so are the factors. The default, None, leaves the rows alone; so do losses

@@ -9,7 +9,7 @@ import numpy as np
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.arrays import total
-from unipd.couplings.base import ConvexSet, Rescaling, require_real, require_shape, row_factors
+from unipd.couplings.base import ConvexSet, RowScaling, require_real, require_shape, row_factors
 from unipd.errors import InvalidInput
 
 
@@ -82,11 +82,11 @@ class Box(ConvexSet):
         outside = (vector < step * self.lower) | (vector > step * self.upper)
         return directions * outside.reshape(-1, 1)
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Return any factors, and the bounds times them."""
         factors = row_factors(norms)
         shaped = factors.reshape(self._shape or norms.shape)
-        return Rescaling(factors, Box(shaped * self.lower, shaped * self.upper))
+        return RowScaling(factors, Box(shaped * self.lower, shaped * self.upper))
 
     def _clip(self, vector: Array, scale: float) -> Array:
         if self._shape:

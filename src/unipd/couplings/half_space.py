@@ -10,7 +10,7 @@ import numpy as np
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.arrays import inner, norm
-from unipd.couplings.base import ConvexSet, Rescaling, domain_rounding, require_like, row_factors
+from unipd.couplings.base import ConvexSet, RowScaling, domain_rounding, require_like, row_factors
 from unipd.errors import InvalidInput
 
 
@@ -86,10 +86,10 @@ class HalfSpace(ConvexSet):
         unit = self._unit.reshape(-1)
         return np.outer(unit, (unit.conj() @ directions).real).astype(directions.dtype, copy=False)
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Return any factors, and the normal over them."""
         factors = row_factors(norms)
-        return Rescaling(factors, HalfSpace(self.normal / factors.reshape(self.normal.shape), self.offset))
+        return RowScaling(factors, HalfSpace(self.normal / factors.reshape(self.normal.shape), self.offset))
 
     def _along(self, height: float, like: Array) -> Array:
         return (height * self._unit).astype(like.dtype, copy=False)

@@ -9,7 +9,7 @@ import numpy as np
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.arrays import inner, scale_rows, total
-from unipd.couplings.base import ConvexLoss, Rescaling, row_factors
+from unipd.couplings.base import ConvexLoss, RowScaling, row_factors
 from unipd.errors import InvalidInput
 
 
@@ -165,7 +165,7 @@ class WeightedLeastSquares(ConvexLoss):
         """Return v / (1 + step / w), entry by entry."""
         return (vector / (1.0 + step / self.weights)).astype(vector.dtype, copy=False)
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Return any factors, and the weights over their squares: beside constraints rows have any units."""
         factors = row_factors(norms)
-        return Rescaling(factors, WeightedLeastSquares(self.weights / factors.reshape(self.weights.shape) ** 2))
+        return RowScaling(factors, WeightedLeastSquares(self.weights / factors.reshape(self.weights.shape) ** 2))

@@ -9,7 +9,7 @@ import numpy as np
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.arrays import clip_modulus, l1_threshold, norm, project_moduli_l1, shrink, total
-from unipd.couplings.base import ConvexSet, Rescaling, common_factor, require_like, row_factors
+from unipd.couplings.base import ConvexSet, RowScaling, common_factor, require_like, row_factors
 from unipd.couplings.box import Box
 from unipd.couplings.relations import Equality
 
@@ -74,10 +74,10 @@ class L1Ball(ConvexSet):
         changes[cut] = units * along.mean(axis=0) + (theta / sizes) * (directions[cut] - units * along)
         return changes
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Return one common factor, and the radius times it."""
         factors = common_factor(norms)
-        return Rescaling(factors, L1Ball(float(factors[0]) * self.radius))
+        return RowScaling(factors, L1Ball(float(factors[0]) * self.radius))
 
 
 class L2Ball(ConvexSet):
@@ -141,10 +141,10 @@ class L2Ball(ConvexSet):
         along = (vector.reshape(-1).conj() @ columns).real / length
         return (1.0 - cut / length) * gram + (cut / length) * np.outer(along, along)
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Return any factors: the ball becomes an ellipsoid, a point stays one."""
         factors = row_factors(norms)
-        return Rescaling(factors, Ellipsoid(self.radius, factors) if self.radius > 0 else Equality())
+        return RowScaling(factors, Ellipsoid(self.radius, factors) if self.radius > 0 else Equality())
 
 
 NEWTON_STEPS = 100
@@ -211,10 +211,10 @@ class Ellipsoid(ConvexSet):
         moved = shrink[:, None] * (directions - normal[:, None] * change[None, :])
         return (directions - moved).astype(directions.dtype, copy=False)
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Return any factors, and the sides times them."""
         factors = row_factors(norms)
-        return Rescaling(factors, Ellipsoid(self.radius, factors.reshape(self.sides.shape) * self.sides))
+        return RowScaling(factors, Ellipsoid(self.radius, factors.reshape(self.sides.shape) * self.sides))
 
 
 class LInfBall(ConvexSet):
@@ -262,10 +262,10 @@ class LInfBall(ConvexSet):
         bent = radial + (1.0 - cut / np.where(moduli > cut, moduli, np.inf)) * (directions - radial)
         return np.where(moduli > cut, bent, 0.0).astype(directions.dtype, copy=False)
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Return any factors: the ball becomes a box (for real data)."""
         factors = row_factors(norms)
-        return Rescaling(factors, Box(-self.radius * factors, self.radius * factors))
+        return RowScaling(factors, Box(-self.radius * factors, self.radius * factors))
 
 
 def _radial(vector: Array, directions: Array) -> Array:

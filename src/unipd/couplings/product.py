@@ -10,7 +10,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd.couplings.base import CouplingBase, Rescaling, as_coupling
+from unipd.couplings.base import CouplingBase, RowScaling, as_coupling
 from unipd.errors import InvalidInput
 from unipd.protocols import Coupling
 
@@ -178,11 +178,11 @@ class Product(CouplingBase):
         """Whether every part has one."""
         return all(part.has_prox_jacobian for part in self.parts)
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Rescale every part that allows it; the rows of the others keep their units."""
-        parts = [part.rescale(piece) or Rescaling(np.ones(piece.shape), part) for part, piece in self._pieces(norms)]
+        parts = [part.rescale(piece) or RowScaling(np.ones(piece.shape), part) for part, piece in self._pieces(norms)]
         factors = np.concatenate([part.factors for part in parts])
-        return Rescaling(factors, Product([part.coupling for part in parts], self.sizes))
+        return RowScaling(factors, Product([part.coupling for part in parts], self.sizes))
 
     @property
     def _losses(self) -> tuple[Any, ...]:

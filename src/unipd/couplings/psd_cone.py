@@ -10,7 +10,7 @@ import numpy as np
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.arrays import hermitian_part
-from unipd.couplings.base import ConvexSet, Rescaling, domain_rounding, power_of_two
+from unipd.couplings.base import ConvexSet, RowScaling, domain_rounding, power_of_two
 from unipd.couplings.matrix_balls import as_matrix, require_matrix
 
 RUIZ_SWEEPS = 20
@@ -96,7 +96,7 @@ class PSDCone(ConvexSet):
         product = (part.conj().T @ part).real.astype(np.float64)
         return product if few else gram - product
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Return factors d_i d_j from Ruiz' iteration, d_i <- d_i / sqrt(max_j d_i n_ij d_j): a congruence keeps K."""
         table = norms.reshape(self.size, self.size)
         table, sides = np.maximum(table, table.T), np.ones(self.size)
@@ -104,7 +104,7 @@ class PSDCone(ConvexSet):
             largest = (sides[:, None] * table * sides[None, :]).max(axis=1)
             sides = sides / np.sqrt(np.where(largest > 0, largest, 1.0))
         sides = power_of_two(sides)
-        return Rescaling(np.outer(sides, sides).reshape(-1), self)
+        return RowScaling(np.outer(sides, sides).reshape(-1), self)
 
     def _parts(self, vector: Array) -> tuple[Array, Array]:
         """Return the Hermitian and the anti-Hermitian part."""

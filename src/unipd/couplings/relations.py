@@ -9,7 +9,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util.arrays import norm
-from unipd.couplings.base import ConvexSet, Rescaling, require_real, row_factors
+from unipd.couplings.base import ConvexSet, RowScaling, require_real, row_factors
 
 
 class Equality(ConvexSet):
@@ -58,9 +58,9 @@ class Equality(ConvexSet):
         """Return the Gram matrix of the columns."""
         return gram
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Return any factors: {0} stays as it is."""
-        return Rescaling(row_factors(norms), self)
+        return RowScaling(row_factors(norms), self)
 
 
 class AtLeast(ConvexSet):
@@ -105,9 +105,9 @@ class AtLeast(ConvexSet):
         """Keep the rows where v is in the polar cone."""
         return directions * (self._sign * vector.reshape(-1, 1) < 0)
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Return any factors: positive ones keep the orthant."""
-        return Rescaling(row_factors(norms), self)
+        return RowScaling(row_factors(norms), self)
 
 
 class AtMost(AtLeast):

@@ -9,7 +9,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util.arrays import norm
-from unipd.couplings.base import ConvexSet, Rescaling, common_factor, domain_rounding, require_real
+from unipd.couplings.base import ConvexSet, RowScaling, common_factor, domain_rounding, require_real
 from unipd.errors import InvalidInput
 
 
@@ -70,9 +70,9 @@ class SecondOrderCone(ConvexSet):
         changes[1:] = 0.5 * ((1.0 - slope) * directions[1:] + np.outer(unit, slope * along - directions[0]))
         return changes
 
-    def rescale(self, norms: FloatArray) -> Rescaling | None:
+    def rescale(self, norms: FloatArray) -> RowScaling | None:
         """Return one common factor, which keeps the cone."""
-        return Rescaling(common_factor(norms), self)
+        return RowScaling(common_factor(norms), self)
 
 
 def _require_vector(name: str, vector: Array) -> None:

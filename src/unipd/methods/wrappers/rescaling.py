@@ -17,7 +17,7 @@ from unipd.protocols import Tracker
 
 
 @dataclass(frozen=True)
-class Scaling:
+class ScaledProblem:
     """A problem with its rows in other units."""
 
     problem: Problem
@@ -26,7 +26,7 @@ class Scaling:
     """The diagonal of D, in the shape of b; powers of two, so that nothing is rounded: lam = D mu, A x = image / D."""
 
 
-def equilibrate(problem: Problem) -> Scaling | None:
+def equilibrate(problem: Problem) -> ScaledProblem | None:
     """Return the problem with rows of about unit norm, or None where that is impossible or gains little.
 
     The set X, the objective, the optimal value and what :attr:`Problem.rows` measures do not change; only the metric of
@@ -43,14 +43,14 @@ def equilibrate(problem: Problem) -> Scaling | None:
     if rows is None:
         return None
     scaled = Problem(problem.sharp, RowScaled(problem.map, rows.factors), rows.factors * problem.b, rows.coupling)
-    return Scaling(scaled, rows.factors)
+    return ScaledProblem(scaled, rows.factors)
 
 
 @dataclass(frozen=True)
 class RescalingState(WrapperState):
     """State of a method in other units; everything that the loop sees is in the original ones."""
 
-    scaling: Scaling
+    scaling: ScaledProblem
     """The equilibrated problem."""
 
     def dual_inside(self, dual: Array) -> Array:
@@ -128,11 +128,11 @@ class Rescaling(Wrapper):
         return to_original_units(problem, state.scaling, self.inner.step(state.scaling.problem, state.inner_state()))
 
 
-def _share(problem: Problem, scaling: Scaling, inside: dict[str, Any]) -> dict[str, Any]:
+def _share(problem: Problem, scaling: ScaledProblem, inside: dict[str, Any]) -> dict[str, Any]:
     return {"problem": problem, "scaling": scaling, **prefix_names("inner", inside)}
 
 
-def to_original_units(problem: Problem, scaling: Scaling, inner: State) -> RescalingState:
+def to_original_units(problem: Problem, scaling: ScaledProblem, inner: State) -> RescalingState:
     """Return the state in the original units."""
     image, certificate = inner.image / scaling.factors, inner.certificate
     if math.isfinite(certificate.violation):
