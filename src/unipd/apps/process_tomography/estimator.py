@@ -420,9 +420,8 @@ class ProcessTomography:
         padded[np.arange(inputs), -1, rows.shape[2] + np.arange(inputs)] = np.sqrt(START_NOISE)
         return padded.reshape(inputs * (outputs + 1), -1)
 
-    @property
-    def fitted(self) -> tuple[ProcessData, QuantumChannel, Result]:
-        """Data, channel and result."""
+    def _last_fit(self) -> tuple[ProcessData, QuantumChannel, Result]:
+        """Return data, channel and result, or raise."""
         if self._fit is None:
             raise UnipdError("no channel yet: call fit, fit_counts or fit_ancilla first")
         return self._fit
@@ -430,17 +429,17 @@ class ProcessTomography:
     @property
     def data_(self) -> ProcessData:
         """The measurements."""
-        return self.fitted[0]
+        return self._last_fit()[0]
 
     @property
     def channel_(self) -> QuantumChannel:
         """The estimate."""
-        return self.fitted[1]
+        return self._last_fit()[1]
 
     @property
     def result_(self) -> Result:
         """The solver's result."""
-        return self.fitted[2]
+        return self._last_fit()[2]
 
     @property
     def guarantee(self) -> str:
