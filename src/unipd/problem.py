@@ -215,8 +215,8 @@ class Problem:
         :attr:`_objective_size`. Where that is not known, :attr:`_ray_objective` takes its place. Of the largest |f| on
         a set far wider than the data the share counts that :attr:`_reached_share` gives.
         """
-        if self.coupling.gap_unit is not None:
-            return self.coupling.gap_unit
+        if self.coupling.gap_scale is not None:
+            return self.coupling.gap_scale
         size, least = max(abs(objective), self._loss_size), self._negligible
         return size if size >= least else max(size, least * self._reached_share)
 
@@ -241,8 +241,8 @@ class Problem:
         """phi(-b); for b = 0 phi of a vector of the size of A x at the least point of f, and 0 for a constraint."""
         if not self.has_penalty or self.loss_at_zero > 0.0:
             return self.loss_at_zero
-        if self.coupling.gap_unit is not None:
-            return self.coupling.gap_unit
+        if self.coupling.gap_scale is not None:
+            return self.coupling.gap_scale
         entry = self._least_image_size / math.sqrt(self.b.size)
         return max(self.coupling.penalty(np.full_like(self.b, entry)), 0.0)
 

@@ -73,12 +73,13 @@ Coupling: required ``is_loss``, ``conjugate_degree``, ``check``, ``value``, ``di
 ``quadratic_weights``     steps in closed form for quadratic losses   None: not quadratic
 ``slack_radius``          the bounded slack block of the split        None: unbounded
 ``is_differentiable``     descent on factors without multipliers      ``curvature()`` is finite
-``gap_unit``              absolute gaps, e.g. in nats                 None: relative gaps
+``gap_scale``             absolute gaps, e.g. in nats                 None: relative gaps
 ``cancellation``          rounding errors of the values of a loss     0: those of the value
 ========================  ==========================================  =========================
 
 Tracker: required ``mix``, ``point``; optional ``nbytes`` (0), ``exact_objective`` (False), ``error`` (None),
-``has_shared_atoms`` (False). Inner products are real throughout: Re <., .>.
+``has_shared_atoms`` (False), and ``atoms`` with ``weights`` where xbar is known by its atoms (warm starts,
+:func:`unipd.polish`, saved results). Inner products are real throughout: Re <., .>.
 """
 
 from __future__ import annotations

@@ -166,9 +166,9 @@ def test_a_likelihood_beside_constraints_is_solved_from_no_given_start() -> None
 def test_a_likelihood_under_constraints_keeps_its_unit():
     """Gaps are in nats where all losses have that unit, and relative where one has none."""
     likelihood = MultinomialLikelihood([3.0, 1.0], shots=4)
-    assert Product([Equality(), likelihood], [1, 2]).gap_unit == 1.0
-    assert Product([likelihood, LeastSquares()], [2, 1]).gap_unit is None
-    assert Product([Equality(), AtMost()], [1, 1]).gap_unit is None
+    assert Product([Equality(), likelihood], [1, 2]).gap_scale == 1.0
+    assert Product([likelihood, LeastSquares()], [2, 1]).gap_scale is None
+    assert Product([Equality(), AtMost()], [1, 1]).gap_scale is None
     rows = np.vstack([np.ones((1, 2)), np.eye(2)])
     coupling = Product([Equality(), likelihood], [1, 2])
     problem = Problem(unipd.sharp.Box([0.0, 0.0], [1.0, 1.0]), rows, [1.0, 0.0, 0.0], coupling)

@@ -102,8 +102,8 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
     """Whether phi (for a set its indicator) is a sum over the entries of r, so that derivatives are diagonal."""
     slack_radius: float | None = None
     """R of the slack block {|r_i| <= R} of the slack split, None for an unbounded block."""
-    gap_unit: float | None = None
-    """Unit of the gaps of a loss whose values mean something absolute (1 nat for a likelihood); None: relative gaps."""
+    gap_scale: float | None = None
+    """What gaps are divided by, for a loss whose values are absolute (1 nat for a likelihood); None: relative gaps."""
 
     @property
     def inner_parts(self) -> tuple[Any, ...]:

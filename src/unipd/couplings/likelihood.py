@@ -55,7 +55,7 @@ class MultinomialLikelihood(ConvexLoss):
     array([1.5, 0.5, 0.2])
     """
 
-    gap_unit = 1.0
+    gap_scale = 1.0
 
     def __init__(self, counts: Any, shots: Any) -> None:
         self.counts: FloatArray = validate.real_array("counts", counts, copy=True).astype(np.float64)

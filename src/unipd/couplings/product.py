@@ -61,8 +61,8 @@ class Product(CouplingBase):
         self.sizes = tuple(validate.integer("sizes", size, minimum=1) for size in sizes)
         ends = np.cumsum(self.sizes).tolist()
         self._slices = tuple(slice(end - size, end) for end, size in zip(ends, self.sizes, strict=True))
-        units = {loss.gap_unit for loss in self._losses}
-        self.gap_unit = units.pop() if len(units) == 1 else None  # one that all losses have in common
+        scales = {loss.gap_scale for loss in self._losses}
+        self.gap_scale = scales.pop() if len(scales) == 1 else None  # one that all losses have in common
 
     @property
     def is_loss(self) -> bool:

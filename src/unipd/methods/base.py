@@ -372,6 +372,10 @@ class State:
 class Method(Protocol):
     """A method: an initial state and a step.
 
+    Optional members: ``start_at`` (a warm start from a point, :class:`StartsFromPoint`), ``workspace_bytes`` (memory
+    forecasts, :class:`ForecastsMemory`), ``options`` (for the record, :class:`HasOptions`), ``rebuild`` (objects that
+    states share and checkpoints leave out, :class:`Rebuilds`), ``label`` (a name in comparisons).
+
     See Also
     --------
     State, as_method, unipd.methods.universal.UniversalMethod

@@ -444,7 +444,7 @@ def problem_facts(result: Result) -> ProblemFacts:
         problem=repr(problem),
         loss=problem.loss is not None,
         scale=float(problem.scale(result.objective)),
-        gap_unit="nats" if problem.coupling.gap_unit == 1.0 else "relative",
+        gap_unit="nats" if problem.coupling.gap_scale == 1.0 else "relative",
         feasibility_scale=_violation_scale(problem, result.image),
         curvature=_loss_curvature(problem),
         eps=None if result.state is None else result.state.absolute_accuracy,

@@ -214,7 +214,7 @@ def oracle_options(method: Method | str) -> dict[str, Any]:
 def universal_eps(problem: Problem, accuracy: float) -> float:
     """Return eps of the universal methods for a loss problem: the paper's, at most the requested accuracy."""
     scale = problem.scale(0.0)
-    if problem.loss is not None and problem.loss.gap_unit is not None:
+    if problem.loss is not None and problem.loss.gap_scale is not None:
         return accuracy * scale
     is_unweighted = problem.loss is not None and problem.loss.curvature() == 1.0
     return min(PAPER_EPS if is_unweighted else RELATIVE_EPS * scale, accuracy * scale)
