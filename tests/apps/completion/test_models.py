@@ -155,3 +155,22 @@ def test_very_many_ratings_are_fitted_in_single_precision(monkeypatch):
     assert unipd.MatrixCompletion(60.0, accuracy=1e-6).fit(ratings).result_.problem.b.dtype == np.float64
     more = single.partial_fit(([0], [1], [4.0]))
     assert more.result_.status is unipd.Status.SOLVED
+
+
+def test_a_fit_that_interpolates_ends_there():
+    made = generate_ratings((60, 40), 700, rank=8, noise=0.3, seed=1)
+    seen = []
+    model = unipd.MatrixCompletion(
+        radius=400.0, accuracy=1e-6, rank=2, callback=lambda info: seen.append(info.state.certificate.objective)
+    ).fit((made.users, made.items, made.values))
+    negligible = 1e-2 * 1e-6 * model.result_.problem.scale(model.objective_)
+    assert (model.result_.status, model.dual_bound_, model.result_.bound_kind) == (unipd.Status.SOLVED, 0.0, "rigorous")
+    assert seen[-1] <= negligible < min(seen[:-1])
+
+
+def test_stages_may_take_hundreds_of_iterations(monkeypatch):
+    monkeypatch.setattr("unipd.apps.completion.solver.INNER_STEPS", 1)
+    made = generate_ratings((60, 40), 1200, rank=10, noise=0.3, seed=1)
+    model = unipd.MatrixCompletion(radius=120.0, accuracy=1e-7, rank=2)
+    assert model.fit((made.users, made.items, made.values)).result_.status is unipd.Status.SOLVED
+    assert model.n_iter_ > 200

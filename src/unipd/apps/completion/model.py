@@ -36,6 +36,7 @@ from unipd.apps.completion.ratings import (
 from unipd.apps.completion.saved_model import fit_content, model_content, restore_fit
 from unipd.apps.completion.solver import (
     FIRST_RANK,
+    MOST_NORM_ITERATIONS,
     Deadline,
     RadiusChoice,
     SolverOptions,
@@ -432,7 +433,8 @@ def _fit_norm(data: IndexedRatings, parameters: Parameters, residual: float) -> 
         if parameters.method != "factored":
             return replace(options, iterations=None).solve(problem, parameters.method, tracker="atoms")
         with single_thread_if_small(sum(completion.inner_shape)):
-            return options.solve(problem, factored_norm_method(completion, problem, options.rank))
+            limited = replace(options, iterations=MOST_NORM_ITERATIONS)
+            return limited.solve(problem, factored_norm_method(completion, problem, options.rank))
 
     result = solve_minimum_norm(completion, target, residual, run)
     least = float(np.sqrt(max(result.objective, 0.0) * target.size))

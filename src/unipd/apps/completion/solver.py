@@ -80,7 +80,10 @@ CROWDED = 4
 """Atoms added to the factors before these are widened."""
 WIDENING = 1.5
 """Factor by which the number of columns then grows."""
-MOST_ITERATIONS = 200
+MOST_ITERATIONS, MOST_NORM_ITERATIONS = 2000, 200
+"""Iteration limits over a ball, where fits that nearly interpolate take hundreds, and of formulation (b)."""
+INTERPOLATED = 1e-2
+"""Share of the requested gap below which an objective is compared with the bound 0 of lam = 0: the fit interpolates."""
 LONG_VECTOR = 1 << 22
 """Bytes of a vector of the ratings from which freed memory is returned to the system before a run."""
 
@@ -247,6 +250,10 @@ class StagedFactored(Factored):
         """Do an iteration, and start another stage where it ends one."""
         factors = self.completion.factors(self.radius, state.multiplier)
         moved: Any = super().step(problem, replace(state, model=replace(state.model, factors=factors)))
+        certificate = moved.certificate
+        if certificate.dual_bound < 0.0 and certificate.objective <= INTERPOLATED * requested_gap(problem, moved):
+            zero = replace(certificate, dual_bound=0.0, ray_scale=0.0, bound_kind=RIGOROUS)
+            return replace(moved, certificate=zero)
         is_crowded = self.widen and factors.rank(moved.factor) >= moved.columns + CROWDED
         is_over = is_crowded or (self.initial is None and moved.iteration == 1)
         if not is_over or moved.certificate.absolute_gap <= requested_gap(problem, moved):
