@@ -36,8 +36,8 @@ except ImportError as error:
 
 FIRST_STRENGTH, STRENGTH = 1.0, 2.0
 """g of the two fits: correlations of pairs of columns are less reliable than those after a fit."""
-FIRST_ACCURACY = 3e-2
-"""Duality gap of the first fit, from which only noise levels and correlations are taken."""
+FIRST_ACCURACY, FIRST_DTYPE = 3e-2, np.float32
+"""Duality gap and precision of the first fit, from which only noise levels and correlations are taken."""
 ROOM = 1.05
 """The second radius, over the norm of the first matrix: its radius was chosen without the held-out values."""
 COMMON_NOISE = 0.2
@@ -126,7 +126,8 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.mean_, spread = _standards(table)
         entries = (table - self.mean_) / spread
         directions = _directions(_correlate(entries), FIRST_STRENGTH)
-        first, rows = self._fit(entries, directions, FIRST_ACCURACY, self.radius), known.any(axis=1)
+        first = self._fit(entries, directions, FIRST_ACCURACY, self.radius, dtype=FIRST_DTYPE)
+        rows = known.any(axis=1)
         predicted = first.predict_all(first.users.positions(np.arange(len(table))))
         noise = _noise_levels(entries - predicted)
         completed = np.where(known, entries, predicted) / noise
@@ -175,6 +176,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         accuracy: float,
         radius: float | str,
         start: WarmStart | None = None,
+        dtype: Any = np.float64,
     ) -> FittedModel:
         """Return the model of the known entries, which favours the directions."""
         limit = self.max_seconds
@@ -192,7 +194,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             max_seconds=None if limit is None else 0.5 * validate.nonnegative("max_seconds", limit),
         )
         parameters, (rows, columns) = check_parameters(model), np.nonzero(~np.isnan(entries))
-        settings = replace(parameters.settings, item_features=directions)
+        settings = replace(parameters.settings, item_features=directions, dtype=dtype)
         data = index_ratings(Ratings(rows, columns, entries[rows, columns]))
         fit = fit_data(data, replace(parameters, settings=settings), start)
         self.gap_, self.radius_, self.rank_ = fit.result.gap, fit.radius, fit.fitted.rank
