@@ -199,7 +199,7 @@ def completion_section(result: Result) -> Section | None:
     figures: list[Figure] = []
     path = np.asarray(content.get("estimator", {}).get("fit", {}).get("path", ()), dtype=np.float64)
     if len(path):
-        errors["validation, at the radius chosen"] = float(path[:, 1].min())
+        errors["validation, least on the path of radii"] = float(path[:, 1].min())
         figures.append(_path_figure(path, float(extras["radius"])))
     if "singular_values" in content:
         figures.append(
