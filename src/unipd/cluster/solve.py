@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray
+from unipd._util.arrays import distinct
 from unipd._util.context import Communicator, use_communicator
 from unipd._util.threads import limit_threads
 from unipd.cluster.communicator import Ranks, abort_unless_unanimous, contiguous_bounds, require_same, require_same_file
@@ -64,7 +65,7 @@ def redistribute_ratings(ratings: Ratings, ranks: Ranks) -> Shard:
     Users are divided in the order of their names, with about equally many ratings on each rank. Several ratings of one
     pair keep the order of the ranks.
     """
-    users, items = (np.unique(ranks.allgather(np.unique(names))) for names in (ratings.users, ratings.items))
+    users, items = (np.unique(ranks.allgather(distinct(names))) for names in (ratings.users, ratings.items))
     places = np.searchsorted(users, ratings.users)
     counts = ranks.allreduce(np.bincount(places, minlength=users.size))
     owners = np.searchsorted(contiguous_bounds(counts, ranks.size)[1:-1], places, side="right")
