@@ -368,7 +368,9 @@ def proximal_step(problem: Problem, dual: Array, gradient: Array, smoothness: fl
 def require_finite(value: float) -> float:
     """Return a value of g; NaN or infinity in iterates, images or answers survives in it and is refused."""
     if not math.isfinite(value):
-        raise OracleError(f"the sharp oracle or the map returned a value that is {value}")
+        raise OracleError(
+            f"a value of the dual function is {value}: the sharp oracle or the map returned NaN or infinity"
+        )
     return value
 
 

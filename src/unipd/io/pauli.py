@@ -524,7 +524,7 @@ class _Columns:
         return parse(labels)
 
     def parse_numbers(self, columns: Mapping[str, Any], key: str, *, finite: bool = False) -> FloatArray | None:
-        """Return a column as numbers, None without it; a value that is none, or not finite where asked, is named."""
+        """Return a column as numbers, None where it is missing; errors name values that are not (finite) numbers."""
         if key not in columns:
             return None
         numbers = [as_float(cell) for cell in columns[key]]

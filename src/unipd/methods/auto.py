@@ -119,7 +119,8 @@ def as_method(
     chosen = _find_method(method, problem, **options)
     if continuation or restart:
         if not isinstance(chosen, universal.UniversalMethod):
-            raise InvalidInput("continuation", "the method unipdgrad or accunipdgrad for stages", chosen.name)
+            option = "continuation" if continuation else "restart"
+            raise InvalidInput(option, "False, or a method that runs in stages: unipdgrad or accunipdgrad", chosen.name)
         chosen = wrappers.Restarts(chosen, continuation=continuation)
     should_scale = scaling == "rows" or (scaling == "auto" and isinstance(method, str) and problem.has_uneven_rows)
     return wrappers.Rescaling(chosen) if should_scale and not isinstance(chosen, wrappers.Rescaling) else chosen

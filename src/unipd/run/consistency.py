@@ -31,11 +31,12 @@ from unipd.trackers.atoms import HasAtoms, vertex_key
 S = TypeVar("S", bound=State)
 _REVISION_ROUNDING = 1e4
 """Units of rounding by which a point may lie below a bound."""
-_ADVICE = "run unipd.doctor.check (unipd doctor FILE.py:NAME) for details"
-_NOT_MAXIMAL = f"the sharp oracle does not maximise: a point of X that it returned beats its answer; {_ADVICE}"
-_OUTSIDE = f"the sharp oracle returned a point outside X: its contains() says no; {_ADVICE}"
-_WRONG_ADJOINT = f"the map's adjoint does not match its image: Re <A x, lam> and Re <x, A^* lam> differ; {_ADVICE}"
-_WRONG_CONJUGATE = f"the coupling's conjugate is too small: a point r has <lam, r> - phi(r) > phi^*(lam); {_ADVICE}"
+ADVICE = "run unipd.doctor.check (unipd doctor FILE.py:NAME) for details"
+"""How every message about a wrong part ends."""
+_NOT_MAXIMAL = f"the sharp oracle does not maximise: a point of X that it returned beats its answer; {ADVICE}"
+_OUTSIDE = f"the sharp oracle returned a point outside X: its contains() says no; {ADVICE}"
+_WRONG_ADJOINT = f"the map's adjoint does not match its image: Re <A x, lam> and Re <x, A^* lam> differ; {ADVICE}"
+_WRONG_CONJUGATE = f"the coupling's conjugate is too small: a point r has <lam, r> - phi(r) > phi^*(lam); {ADVICE}"
 _LONG_DIRECTION = 1e6
 """Length of directions in which an oracle that ignores its objective returns ever larger points."""
 _RANDOM_QUERIES = 8
@@ -166,7 +167,7 @@ def require_consistent(problem: Problem, state: State, accuracy: float) -> None:
     if bound_violation(problem, certificate, tolerance) > 0.0:
         raise OracleError(
             f"a point with objective {certificate.objective:.8g} lies below the certified lower bound "
-            f"{certificate.dual_bound:.8g}: the sharp oracle, the map or the coupling is inconsistent; {_ADVICE}"
+            f"{certificate.dual_bound:.8g}: the sharp oracle, the map or the coupling is inconsistent; {ADVICE}"
         )
 
 
@@ -286,7 +287,7 @@ def _require_maximum(problem: Problem, x: Any) -> None:
     largest, value = problem.sharp.maximum(), problem.sharp.objective(x)
     if value > largest + _rounding_share(problem) * max(1.0, abs(largest)):
         raise OracleError(
-            f"the sharp oracle's maximum of f on X is {largest:.8g}, but a point of X has f(x) = {value:.8g}; {_ADVICE}"
+            f"the sharp oracle's maximum of f on X is {largest:.8g}, but a point of X has f(x) = {value:.8g}; {ADVICE}"
         )
 
 
@@ -464,7 +465,7 @@ def require_recorded_bound(problem: Problem, certificate: Certificate, accuracy:
     kind = RIGOROUS if certificate.ray_scale == 0.0 else point.bound_kind  # lam = 0 needs no eigenvalue
     kind = STATED if problem.user_supplied and not proves_bounds(problem) else kind
     if certificate.bound_kind == RIGOROUS and kind != RIGOROUS:
-        raise ValueError(f"its lower bound is called rigorous, and is {kind}")
+        raise ValueError(f"its lower bound is called rigorous, but is only {kind}")
 
 
 def require_recorded_point(problem: Problem, primal: Any, x: Any, accuracy: float) -> None:

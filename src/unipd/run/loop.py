@@ -37,7 +37,7 @@ from unipd.methods.base import ForecastsMemory, WarmPoint, fast_replace, method_
 from unipd.problem import Problem
 from unipd.protocols import SharpOracle, Tracker
 from unipd.run.checkpoint.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
-from unipd.run.consistency import revise_bound, verify_recorded_bounds
+from unipd.run.consistency import ADVICE, revise_bound, verify_recorded_bounds
 from unipd.run.history import History, Incumbent, IterationInfo
 from unipd.run.infeasibility import unbounded_result
 from unipd.run.progress import Show, open_observers
@@ -285,7 +285,7 @@ def _check_options(callback: Any, checkpoint: Any, every: Any, flags: dict[str, 
     if every is not DEFAULT_INTERVAL:
         Every.parse(every)
     if checkpoint is None and flags["resume"]:
-        raise InvalidInput("resume", "checkpoint= as well (resume=True requires checkpoint=)", "checkpoint=None")
+        raise InvalidInput("resume", "checkpoint=, the file to resume from, as well", "checkpoint=None")
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         validate.path("checkpoint", checkpoint)
 
@@ -511,7 +511,10 @@ def check_finite(problem: Problem, state: State) -> None:
     if math.isfinite(inner(state.image, state.dual)):
         return
     if not (validate.all_finite(state.image) and validate.all_finite(state.dual)):  # a product alone may overflow
-        raise OracleError(f"NaN or infinity in the iterates after iteration {state.iteration}")
+        raise OracleError(
+            f"NaN or infinity in the iterates after iteration {state.iteration}: the oracle, the map or the coupling "
+            f"returned one, or numbers overflow; {ADVICE}"
+        )
 
 
 _MALLOC_VECTORS = 16

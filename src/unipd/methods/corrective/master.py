@@ -279,7 +279,9 @@ def minimize_quadratic(
         places = np.flatnonzero(free)
         target, multiplier = program.minimise_free(places, np.flatnonzero(active))
         if not np.isfinite(target).all():
-            raise OracleError("images of atoms whose squares are not finite: divide A and b by a common factor")
+            raise OracleError(
+                "the squared norm of the image of an atom is not finite: divide A and b by a common factor"
+            )
         length = float(np.abs(target).max(initial=0.0)) if sums is None else 1.0  # without sums, weights have a unit
         rounding = _TOLERANCE * (largest * length + np.abs(offset))
         excess = rows[:, places] @ target + offset

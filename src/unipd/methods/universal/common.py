@@ -197,7 +197,9 @@ class UniversalMethod(ABC):
             smoothness = estimate.smoothness
             counts += estimate.work
         if not math.isfinite(smoothness):
-            raise OracleError("images of atoms whose squares are not finite: divide A and b by a common factor")
+            raise OracleError(
+                "the squared norm of the image of an atom is not finite: divide A and b by a common factor"
+            )
         return UniversalState(
             dual=dual,
             primal=tracker,
@@ -408,7 +410,10 @@ def analytic_smoothness(problem: Problem, point: DualPoint, delta: float, tolera
     """
     loss = problem.loss
     if loss is None or not has_analytic_step(problem):
-        raise InvalidInput("step_rule", "a quadratic loss in the slack split for the analytic step", repr(problem))
+        needs = "a quadratic loss in the slack split, and f = 0"
+        raise InvalidInput(
+            "step_rule", f'one that applies here ("analytic" needs {needs})', f'"analytic" for {problem!r}'
+        )
     gradient = point.gradient
     with oracle_errors:
         answer = problem.sharp.value(problem.map.adjoint(gradient), tolerance=tolerance, start=point.atom)

@@ -304,7 +304,7 @@ def unpack(
         name, version, packed = content
         made = recipe_named(name, version).make({field: read(part) for field, part in packed.items()})
         if atom_shapes is not None and isinstance(made, (SparsePoint, LowRank)) and made.shape not in atom_shapes:
-            raise ValueError(f"an atom of shape {made.shape}, which the problem has not")
+            raise ValueError(f"an atom of shape {made.shape}, which is not that of the problem")
         return made
 
     readers: dict[str, Callable[[Any], Any]] = {
