@@ -133,3 +133,11 @@ def test_partition_is_refused_for_many_points():
 def test_there_are_no_more_clusters_than_points():
     with pytest.raises(InvalidInput, match="at most as many clusters as points, 3, got 4"):
         kmeans(np.eye(3), 4)
+
+
+def test_kmeans_does_not_depend_on_where_the_points_lie():
+    points = np.random.default_rng(2).integers(0, 16, (20, 2)) / 4.0
+    here, far = kmeans(points, 3), kmeans(points + 1e8, 3)
+    assert far.cost == pytest.approx(here.cost, rel=1e-9)
+    assert far.sdp_bound == pytest.approx(here.sdp_bound, rel=1e-6)
+    np.testing.assert_array_equal(far.labels, here.labels)

@@ -107,6 +107,7 @@ def kmeans(points: Any, clusters: int, accuracy: float = 1e-4) -> ClusteringResu
     ([2, 2], 0.025)
     """
     data = validate.real_array("points", points, ndim=2).astype(np.float64)
+    data -= data.mean(axis=0) if len(data) else 0.0  # far from 0 the distances would be lost to rounding
     squares = np.sum(data**2, axis=1)
     distances = np.maximum(squares[:, None] + squares - 2.0 * data @ data.T, 0.0)
     return _solve_and_round(0.25 * (distances + distances.T), clusters, accuracy, data)
