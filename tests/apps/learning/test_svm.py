@@ -129,6 +129,14 @@ def test_a_shift_and_a_common_unit_change_nothing() -> None:
     np.testing.assert_allclose(1e-3 * there.coef_, here.coef_, rtol=1e-4)
 
 
+def test_a_kernel_does_not_depend_on_where_the_samples_lie() -> None:
+    X, y = data("rbf", 2)
+    X = np.round(X * 2.0**20) / 2.0**20  # so that shifted samples are exact
+    here = SupportVectorClassifier(nu=0.3, kernel="rbf").fit(X, y)
+    there = SupportVectorClassifier(nu=0.3, kernel="rbf").fit(X + 1e8, y)
+    np.testing.assert_allclose(there.decision_function(X + 1e8), here.decision_function(X), atol=1e-5)
+
+
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_several_classes_vote(kernel: str) -> None:
     X, y = load_iris(return_X_y=True)

@@ -170,7 +170,11 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         if self.kernel == "linear":
             scores = samples @ self.coef_.T + self.intercept_
         else:
-            kernel = rbf_kernel(samples, self.support_vectors_, self._gamma)
+            vectors = self.support_vectors_
+            if not (sp.issparse(samples) or sp.issparse(vectors)):  # distances far from 0 are lost to rounding
+                centre = vectors.mean(axis=0)
+                samples, vectors = samples - centre, vectors - centre
+            kernel = rbf_kernel(samples, vectors, self._gamma)
             scores = kernel @ self.dual_coef_.T + self.intercept_
         return (
             scores[:, 0] if self.classes_.size == 2 else _ovr_decision_function(scores > 0, scores, self.classes_.size)
