@@ -171,6 +171,23 @@ def test_a_factor_is_a_start() -> None:
     assert 2 * warm.iterations <= cold.iterations
 
 
+def test_a_path_of_factors_takes_few_products() -> None:
+    """Steps end where the factor is stationary, and the oracle is then asked for the final bound at once."""
+    random = np.random.default_rng(0)
+    truth = random.standard_normal((90, 3)) @ random.standard_normal((3, 60))
+    rows, columns = np.nonzero(random.random((90, 60)) < 0.4)
+    y = truth[rows, columns] + 0.1 * random.standard_normal(rows.size)
+    entries, length = unipd.maps.Sampling(rows, columns, (90, 60)), float(np.linalg.norm(truth, "nuc"))
+    cold_total, warm_total, previous = 0, 0, None
+    for share in np.linspace(0.5, 0.7, 10):
+        problem = Problem(NuclearBall((90, 60), share * length), entries, y, LeastSquares())
+        cold = solve(problem, accuracy=1e-6)
+        previous = solve(problem, accuracy=1e-6, start=previous)
+        assert previous.status is cold.status is Status.SOLVED
+        cold_total, warm_total = cold_total + cold.counts.matvecs, warm_total + previous.counts.matvecs
+    assert 2 * warm_total <= cold_total
+
+
 def test_idle_atoms_are_carried_and_weights_kept() -> None:
     earlier = solve(program(), "corrective", accuracy=1e-6)
     bundle = next(unipd.iterate(program(), "corrective", start=earlier)).bundle  # type: ignore[attr-defined]

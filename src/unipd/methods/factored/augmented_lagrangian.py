@@ -318,7 +318,11 @@ def first_penalty(problem: Problem, point: DualPoint, first: Any) -> float:
 
 
 def lbfgs_steps(state: FactoredState, steps: int, enough: float) -> FactoredState:
-    """Take quasi-Newton steps; a smooth loss stops when the gap is at most ``enough``."""
+    """Take quasi-Newton steps; a smooth loss stops when the gap is at most ``enough``, or the stationarity.
+
+    The latter has to fall to a tenth as well: where a stationary point has a wider gap, it takes more than one step.
+    """
+    settled = min(enough, 0.1 * stationarity(state)) if state.model.is_loss else 0.0
     for _ in range(steps):
         memory, gradient = state.memory, state.here.gradient
         direction = memory.direction(gradient, state.model.factors.preconditioner(state.factor))
@@ -344,7 +348,9 @@ def lbfgs_steps(state: FactoredState, steps: int, enough: float) -> FactoredStat
             memory=memory.add_pair(step, here.gradient - gradient),
             counts=state.counts.plus(0, 0, matvecs),
         )
-        if state.model.is_loss and here.value - state.certificate.dual_bound <= enough:
+        if state.model.is_loss and (
+            here.value - state.certificate.dual_bound <= enough or stationarity(state) <= settled
+        ):
             break
     return state
 

@@ -83,6 +83,8 @@ SPREAD = 10.0
 """Estimated ratio of the objective to its bound from one singular value."""
 PATIENCE = 10
 """The oracle is called after this many iterations, and 2, 4, ... times as many, even without convergence."""
+SETTLED = 10.0
+"""Stationarity of a loss, in units of the accuracy, at which the oracle's tolerance is that of the final bound."""
 NARROW_SHARE = 0.9
 """Columns are dropped when no more than this share of them remains."""
 GAP_WIDENING = 5.0
@@ -380,7 +382,8 @@ def certify_or_escape(problem: Problem, state: FactoredState, *, is_refuted: boo
     """
     dual = state.model.complete_dual(state.here, state.factor).astype(problem.dtype, copy=False)
     eps = requested_gap(problem, state)
-    loose = 0.0 if state.model.is_linear_on_spheres else 0.03 * abs(state.certificate.absolute_gap)
+    is_settled = state.model.is_linear_on_spheres or (state.model.is_loss and stationarity(state) <= SETTLED * eps)
+    loose = 0.0 if is_settled else 0.03 * abs(state.certificate.absolute_gap)
     tolerance = max(ORACLE_SHARE * eps, loose)
     if not math.isfinite(tolerance):
         tolerance = START_TOLERANCE * problem.typical_objective
