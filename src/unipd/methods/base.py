@@ -13,8 +13,9 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd.dual import DualValue, lower_bound
 from unipd.errors import InvalidInput
-from unipd.problem import Problem, ratio
+from unipd.problem import Problem
 from unipd.protocols import Tracker
+from unipd.scales import ratio
 from unipd.spectral import RESIDUAL, RIGOROUS, STATED
 from unipd.status import Status
 

@@ -12,8 +12,9 @@ from unipd._util.arrays import inner, norm
 from unipd.errors import UnboundedOracle
 from unipd.maps.base import adjoint_norm
 from unipd.memory import peak_memory
-from unipd.problem import Problem, ratio
+from unipd.problem import Problem
 from unipd.run.result import ProblemFacts, Result
+from unipd.scales import ratio
 from unipd.status import Status
 
 NEGLIGIBLE = 0.75

@@ -22,9 +22,9 @@ from unipd._util import validate
 from unipd._util.printing import ReprMixin
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.io.graphs import as_graph
-from unipd.problem import ZERO_OBJECTIVE
 from unipd.run import Result, recheck
 from unipd.run.result import ProblemFacts
+from unipd.scales import ZERO_OBJECTIVE
 from unipd.spectral import RIGOROUS
 from unipd.status import Status
 

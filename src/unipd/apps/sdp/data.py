@@ -21,8 +21,8 @@ from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io import CbfProblem, SdpaProblem
 from unipd.maps.sdp import Entries, SdpMap
-from unipd.problem import ZERO_OBJECTIVE, nearest_end
 from unipd.protocols import Coupling
+from unipd.scales import ZERO_OBJECTIVE, nearest_end
 from unipd.spectral import CONDITIONAL, PROBABILISTIC, SymmetricOperator
 
 if TYPE_CHECKING:

@@ -43,10 +43,11 @@ from unipd.apps.sdp.splitting import Splitting
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.methods import METHODS
-from unipd.problem import Problem, ratio
+from unipd.problem import Problem
 from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, recheck, solve
 from unipd.run.result import ProblemFacts, add_work, problem_facts
 from unipd.run.stopping import remaining_budget
+from unipd.scales import ratio
 from unipd.spectral import norm_bound
 from unipd.status import Status
 
