@@ -67,7 +67,7 @@ def retrieve(
     patterns
         The map X -> (<a_i a_i^*, X>), for instance ``unipd.maps.CodedDiffraction`` or ``RankOneMeasurements``.
     y
-        The moduli squared.
+        The squared moduli.
     energy
         |x|^2, or a bound on it; for coded diffraction with masks of modulus one it is sum(y) / L, the default.
     fixed
@@ -96,7 +96,7 @@ def retrieve(
     """
     data = validate.real_array("y", y, shape=tuple(patterns.codomain))
     if np.any(data < 0.0) or not np.any(data):
-        raise InvalidInput("y", "moduli squared: not below zero, and not all zero", "others")
+        raise InvalidInput("y", "squared moduli, nonnegative and not all zero", "others")
     if energy is None:
         if not isinstance(patterns, CodedDiffraction):
             raise InvalidInput("energy", "a bound on |x|^2 for these measurements", "None")

@@ -191,7 +191,7 @@ def _agree_on_shapes(part: Any, ranks: Ranks) -> tuple[Any, Any, np.dtype[Any]]:
         raise InvalidInput("map", "measurements on some rank", "none")
     for *kind, codomain in kinds:
         if len(codomain) != 1 or tuple(kind) != kinds[0][:2]:
-            raise InvalidInput("map", "images that are vectors, of points of one shape and dtype", f"{codomain, kind}")
+            raise InvalidInput("map", "vectors as images, of points of one shape and dtype", f"{codomain, kind}")
     counts = np.array([0 if one is None else one[2][0] for one in known], np.int64)
     return counts, *kinds[0][:2]
 

@@ -91,7 +91,7 @@ class SedumiProblem:
         cones |= {"second_order": tuple(map(int, second_order)), "psd": tuple(map(int, psd))}
         sizes = [cones["free"], cones["nonnegative"], *cones["second_order"], *cones["psd"]]
         if min(sizes) < 0 or min(sizes[2:], default=1) < 1 or right.size == 0:
-            raise InvalidInput("K", "lengths of cones that are positive, and at least one constraint", repr(cones))
+            raise InvalidInput("K", "cones of positive size, and at least one constraint", repr(cones))
         for name, value in cones.items():
             object.__setattr__(self, name, value)
         matrix: Any = sp.csr_array(A).astype(np.float64)

@@ -64,7 +64,7 @@ def basis_pursuit(A: Any, b: Any, noise: float = 0.0, accuracy: float = 1e-6, **
     Raises
     ------
     InvalidInput
-        ``noise``: expected a number of at least zero; ``A``: expected a matrix or an operator with two sizes.
+        ``noise``: expected a number of at least zero; ``A``: expected a matrix, or an operator of a shape (m, n).
 
     See Also
     --------
@@ -81,7 +81,7 @@ def basis_pursuit(A: Any, b: Any, noise: float = 0.0, accuracy: float = 1e-6, **
     kappa = validate.nonnegative("noise", noise)
     columns = getattr(A, "shape", None) or np.shape(A)
     if len(columns) != 2:
-        raise InvalidInput("A", "a matrix or an operator with two sizes", f"shape {tuple(columns)}")
+        raise InvalidInput("A", "a matrix, or an operator of a shape (m, n)", f"shape {tuple(columns)}")
     coupling = L2Ball(kappa) if kappa else Equality()
     return solve(Problem(L1NormSquared(int(columns[1])), A, b, coupling), accuracy=accuracy, **options)
 

@@ -293,7 +293,9 @@ def shadows(
         empty = [name for name, part in found.items() if part.high - part.low >= 2.0 * largest[name]]
         if empty and estimator == "median-of-means":
             hint = "median-of-means needs many random bases, --estimator matched takes bases of any kind"
-            warnings.warn(f"no value of {', '.join(empty)} is excluded: {hint}", MeasurementWarning, stacklevel=2)
+            warnings.warn(
+                f"the interval of {', '.join(empty)} excludes no value: {hint}", MeasurementWarning, stacklevel=2
+            )
     rows = [("qubits", str(shots.qubits)), ("shots", str(shots.size)), ("bases", str(shots.draws))]
     rows += [(name, f"{part.value:.6g} in [{part.low:.6g}, {part.high:.6g}]") for name, part in found.items()]
     figures = {name: asdict(part) for name, part in found.items()}
