@@ -85,3 +85,12 @@ def test_a_program_without_solution_is_never_solved():
 def test_it_takes_no_trace_bound():
     with pytest.raises(InvalidInput, match="trace_bound: expected none"):
         unipd.SDP(conic_data(0)).solve(method="splitting", trace_bound=5.0)
+
+
+def test_small_programs_of_high_rank_begin_with_interior_points():
+    """As the factored method would not solve this one within the iterations after which it hands over."""
+    program = theta_program(dense_graph(30, density=0.7))
+    result = program.solve(1e-6)
+    assert (result.status, result.method) == (Status.SOLVED, "interior")
+    assert result.iterations < 50
+    assert program.solve(1e-2, rank=20, stop=MaxIterations(1)).method == "factored"

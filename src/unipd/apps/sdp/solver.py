@@ -61,14 +61,15 @@ REFINEMENTS = 2
 INTERIOR_STEPS = 20
 """Steps of interior points that a program usually takes."""
 QUICK_SECONDS, MOST_SECONDS = 1.0, 300.0
-"""Estimated seconds of interior points up to which they come first (where no trace is fixed: programs of theta and
-MaxCut have low rank), and up to which they are affordable at all."""
+"""Estimated seconds of interior points up to which they come first (where no trace is fixed or the rank is high: MaxCut
+and theta of sparse graphs have low rank), and up to which they are affordable at all."""
 MOST_BYTES = 4e9
 """Memory of their dense matrices up to which they are affordable."""
 CONIC_METHODS = (InteriorPoint.name, Splitting.name)
 """Methods for any product of cones."""
 HIGH_RANK_SHARE, SPLITTING_ORDER = 0.5, 2000
-"""Rank of X relative to its order from which splitting comes first, and the largest order (three dense matrices)."""
+"""Rank of X relative to its order from which interior points or splitting come first, and the largest order of the
+latter (three dense matrices)."""
 LEAST_FALLBACK, MOST_FALLBACK = 200, 1000
 """Iterations of the factored method before interior points take over: at least and at most, ..."""
 ITERATIONS_PER_SECOND = 40.0
@@ -191,14 +192,15 @@ class Solver:
         if self.method != "auto" or self.trace_bound is not None:
             return self._solve_factored(analysis, trace, self.stop)
         seconds = estimate_seconds(data)
-        if seconds > QUICK_SECONDS and self.rank is None and self.start is None and _has_high_rank(analysis, trace):
+        has_high_rank = self.rank is None and self.start is None and _has_high_rank(analysis, trace)
+        if seconds > QUICK_SECONDS and has_high_rank:
             return self._hand_over(self._solve_splitting, lambda stop: self._solve_factored(analysis, trace, stop))
         is_low_rank = data.penalises_trace and seconds > QUICK_SECONDS
         if trace is None and seconds <= MOST_SECONDS and not is_low_rank:
             return self._solve_interior(self.stop)
         if seconds > MOST_SECONDS or not has_interior_points():
             return self._solve_factored(analysis, trace, self.stop)
-        if seconds <= QUICK_SECONDS and not (trace is not None and trace.fixed):
+        if seconds <= QUICK_SECONDS and (has_high_rank or trace is None or not trace.fixed):
             return self._hand_over(self._solve_interior, lambda stop: self._solve_factored(analysis, trace, stop))
         rule = FallbackRule(seconds, self.accuracy)
         return self._hand_over(
