@@ -8,8 +8,8 @@ A program passes through a pipeline, one file per stage, each importing only fro
    binary ones and removes a dimension for a constraint <v v^T, X> = 0; then the template min <C, X> over psd X of
    bounded trace, with constraints scaled to unit norm, and the form of the factored method that suits them. Its sharp
    oracle is in :mod:`unipd.sharp.spectral.sdp`.
-3. ``cones`` and ``interior_point``: any product of psd, nonnegative, second-order and free blocks, by the steps of QICS
-   and certificates of our own; ``splitting``: the same certificates for projections onto the cones.
+3. ``cones``, ``embedding`` and ``interior_point``: any product of psd, nonnegative, second-order and free blocks, by
+   the steps of QICS and certificates of our own; ``splitting``: the same certificates for projections onto the cones.
 4. ``infeasibility``: proofs that there is no feasible X, and rays along which the objective improves forever.
 5. ``cliques``: theta programs whose solution a linear program gives; ``solver``: the routes for all others, chosen by
    estimated cost; results are in the units of the data.

@@ -11,7 +11,7 @@ from unipd.apps.sdp.cones import find_combination
 from unipd.apps.sdp.cones import measure_margins
 from unipd.apps.sdp.data import measure_size
 from unipd.apps.sdp.data import TraceBound
-from unipd.apps.sdp.interior_point import ConicForm
+from unipd.apps.sdp.embedding import ConicForm
 from unipd.apps.sdp.data import data_from_sdpa
 from unipd.apps.sdp.formulation import analyse
 from unipd.apps.sdp.formulation import bound_from_diagonals

@@ -19,7 +19,8 @@ import scipy.sparse as sp
 from unipd._typing import Array
 from unipd._util.arrays import norm
 from unipd.apps.sdp.data import FREE, NONNEGATIVE, SECOND_ORDER, SdpData
-from unipd.apps.sdp.interior_point import ConicForm, InteriorPoint
+from unipd.apps.sdp.embedding import ConicForm
+from unipd.apps.sdp.interior_point import InteriorPoint
 from unipd.couplings import SecondOrderCone
 
 STEPS = 20
