@@ -4,7 +4,7 @@ from unipd.sharp.base import SharpSet as SharpSet
 from unipd.sharp.base_polytope import BasePolytope as BasePolytope
 from unipd.sharp.birkhoff import Birkhoff as Birkhoff
 from unipd.sharp.box import Box as Box
-from unipd.sharp.capped_simplex import CappedSimplex as CappedSimplex
+from unipd.sharp.simplex import CappedSimplex as CappedSimplex
 from unipd.sharp.convex_hull import ConvexHull as ConvexHull
 from unipd.sharp.coordinates import Coordinates as Coordinates
 from unipd.sharp.entropy import Entropy as Entropy
@@ -31,7 +31,7 @@ from unipd.sharp.power_norm import PowerNorm as PowerNorm
 from unipd.sharp.power_norm import SeparablePower as SeparablePower
 from unipd.sharp.product import Product as Product
 from unipd.sharp.product import sum_answers as sum_answers
-from unipd.sharp.quadratic_box import QuadraticBox as QuadraticBox
+from unipd.sharp.box import QuadraticBox as QuadraticBox
 from unipd.sharp.simplex import Simplex as Simplex
 from unipd.sharp.simplex import UnitSimplex as UnitSimplex
 from unipd.sharp.spectral.factors import Factors as Factors
