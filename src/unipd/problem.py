@@ -95,13 +95,7 @@ class Problem(Scales):
         self.coupling.check(self.b.shape, self.b.dtype)
         self.loss: ConvexLoss | None = _as_loss(self.coupling)
         self.split = self._choose_split(split)
-        self.norm_b = norm(self.b)
-        if not math.isfinite(self.norm_b):
-            raise InvalidInput("b", "a finite ||b||^2 (rescale A and b)", "an overflow")
-        if self.norm_b**2 < sys.float_info.min and self.b.any():  # else nothing would be left of any violation
-            raise InvalidInput(
-                "b", "zero, or a ||b||^2 within the floating-point range (rescale A and b)", "an underflow"
-            )
+        self.norm_b = self._norm_of_right_hand_side()
         self.epsilon = precision(self.b)
         self.is_single = self.epsilon > EPS
         """Whether A and b are in single precision."""
@@ -142,6 +136,15 @@ class Problem(Scales):
         if not np.isfinite(cast).all():
             raise InvalidInput("b", f"values within the range of {cast.dtype}, the precision of A", "an overflow")
         return cast
+
+    def _norm_of_right_hand_side(self) -> float:
+        size = norm(self.b)
+        if not math.isfinite(size):
+            raise InvalidInput("b", "a finite ||b||^2 (rescale A and b)", "an overflow")
+        if size**2 < sys.float_info.min and self.b.any():  # else nothing would be left of any violation
+            expected = "zero, or a ||b||^2 within the floating-point range (rescale A and b)"
+            raise InvalidInput("b", expected, "an underflow")
+        return size
 
     def _loss_at_zero(self) -> float:
         value = max(self.coupling.penalty(-self.b), 0.0) if self.has_penalty else 0.0

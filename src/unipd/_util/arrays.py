@@ -207,6 +207,8 @@ def real_dtype(dtype: Any) -> np.dtype[Any]:
 
 EPS = float(np.finfo(np.float64).eps)
 """The spacing of doubles at 1."""
+TINY = 1e-300
+"""Divisor in place of zero, far below the units of any data; its inverse is still in range."""
 
 
 def precision(vector: Any) -> float:

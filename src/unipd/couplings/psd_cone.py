@@ -9,7 +9,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.arrays import hermitian_part
+from unipd._util.arrays import TINY, hermitian_part
 from unipd.couplings.base import ConvexSet, RowScaling, domain_rounding, power_of_two
 from unipd.couplings.matrix_balls import as_matrix, require_matrix
 
@@ -126,7 +126,7 @@ def _divided_differences(values: Array) -> Array:
     negative = np.minimum(values, 0.0)
     rise = negative[:, None] - negative[None, :]
     run = values[:, None] - values[None, :]
-    same = np.abs(run) <= 1e-14 * np.abs(values).max(initial=1e-300)
+    same = np.abs(run) <= 1e-14 * np.abs(values).max(initial=TINY)
     slope = np.broadcast_to((values < 0)[:, None], run.shape).astype(values.dtype)
     return np.where(same, slope, rise / np.where(same, 1.0, run))
 

@@ -14,7 +14,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
-from unipd._util.arrays import hermitian_part
+from unipd._util.arrays import TINY, hermitian_part
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map
 
@@ -213,7 +213,7 @@ def _hermitian_stack(name: str, value: Any) -> Array:
     if stack.size == 0 or stack.shape[1] != stack.shape[2]:
         raise InvalidInput(name, "square matrices of one size", f"shape {stack.shape}")
     asymmetry = float(np.abs(stack - stack.conj().transpose(0, 2, 1)).max())
-    if asymmetry > _HERMITIAN * max(1e-300, float(np.abs(stack).max())):
+    if asymmetry > _HERMITIAN * max(TINY, float(np.abs(stack).max())):
         raise InvalidInput(name, "Hermitian matrices", f"an asymmetry of {asymmetry:.2g}")
     return stack.astype(np.complex128)
 

@@ -23,7 +23,7 @@ from unipd.maps.base import (
     require_maps,
     row_norms,
 )
-from unipd.protocols import LinearMap, MapDefaults
+from unipd.protocols import LinearMap, MapDefaults, is_own
 from unipd.spectral.operators import LazyMatrix, is_hermitian
 
 
@@ -331,7 +331,7 @@ class SideFactor:
         self._value: Any = _check_factor(name, value)
         shape: tuple[int, ...] = (rows,) if self._value is None else tuple(self._value.shape)
         self._diagonal = self._value is not None and len(shape) == 1
-        self.runs_user_code = hasattr(value, "matvec") and not type(value).__module__.startswith("unipd.")
+        self.runs_user_code = hasattr(value, "matvec") and not is_own(value)
         self.columns = int(shape[-1])
         if shape[0] != rows or self.columns < 1:
             raise InvalidInput(name, f"a matrix of {rows} rows", f"shape {shape}")

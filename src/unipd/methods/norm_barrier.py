@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unipd._typing import Array, FloatArray
-from unipd._util.arrays import RIDGE, factor_definite, norm
+from unipd._util.arrays import RIDGE, TINY, factor_definite, norm
 from unipd.atoms import LowRank, apply, scale_atom
 from unipd.dual import evaluate, oracle_errors
 from unipd.methods.base import Counts, State, empty_certificate, measure_point, require_applicable
@@ -101,7 +101,7 @@ class NormBarrier:
         path = GROWTH * state.path
         if path == 0.0:
             first = Centring(state.rows, target, 1.0).newton_step(state.multiplier)
-            path = START_NORM / max(float(np.linalg.norm(np.tensordot(first.step, state.rows, 1), 2)), 1e-300)
+            path = START_NORM / max(float(np.linalg.norm(np.tensordot(first.step, state.rows, 1), 2)), TINY)
         model = Centring(state.rows, target, path)
         multiplier, last = model.centre(state.multiplier)
         if last is None:

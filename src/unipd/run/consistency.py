@@ -20,7 +20,7 @@ from unipd.errors import OracleError, UnboundedOracle
 from unipd.methods import Certificate, State
 from unipd.methods.base import ORACLE_SHARE, fast_replace
 from unipd.problem import Problem
-from unipd.protocols import OracleDefaults, SharpAnswer, declares, is_user_supplied, unwrap
+from unipd.protocols import OracleDefaults, SharpAnswer, declares, is_own, is_user_supplied, unwrap
 from unipd.run.history import dense_bytes
 from unipd.run.infeasibility import is_separating
 from unipd.run.result import remeasure, tracker_error
@@ -420,7 +420,7 @@ def proves_bounds(problem: Problem) -> bool:
 def _proves_errors(oracle: Any) -> bool:
     part, default = unwrap(oracle), OracleDefaults.call_certified
     is_defined = declares(part, "call_certified") and getattr(type(part), "call_certified", None) is not default
-    proves = not oracle.runs_user_code if type(part).__module__.startswith("unipd.") else is_defined
+    proves = not oracle.runs_user_code if is_own(part) else is_defined
     return proves and all(map(_proves_errors, oracle.inner_parts))
 
 

@@ -23,16 +23,14 @@ import numpy as np
 import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd._util.arrays import factor_definite
+from unipd._util.arrays import TINY, factor_definite
 from unipd.methods.base import relative_eps
-from unipd.methods.corrective.model import Bundle, as_complex, as_real
+from unipd.methods.corrective.model import DECREASE_ROUNDING, Bundle, as_complex, as_real
 from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem
 
 NEWTON_STEPS = 20
 """Newton steps after which a master is left as it is: tau was too large, and shrinks for the next."""
-_ROUNDING = 1e-13
-"""Predicted decreases below this share of S are rounding: some 450 units in double precision."""
 _NEARLY = 30.0
 """Where rounding ends the steps, a residual of this many tolerances counts as solved."""
 _RESIDUAL_SHARE = 0.2
@@ -164,7 +162,7 @@ def _newton_step(master: DualMaster, point: DualMasterPoint) -> tuple[DualMaster
     """Return the point after a Newton step, and whether the predicted decrease is below rounding."""
     dual, value, gradient = point.dual, point.value, point.gradient
     direction = master.newton_direction(point)
-    at_rounding = abs(float(gradient @ direction)) <= _ROUNDING * max(abs(value), master.extent)
+    at_rounding = abs(float(gradient @ direction)) <= DECREASE_ROUNDING * max(abs(value), master.extent)
 
     def accept(_: float, new: DualMasterPoint) -> bool:
         return at_rounding or new.value <= value + ARMIJO * float(gradient @ (new.dual - dual))
@@ -196,7 +194,7 @@ def solve_dual_master(
     accuracy = relative_eps(problem, eps, bundle.objective())
     tolerance = _PRIMAL_SHARE * accuracy * (problem.norm_b or problem.least_scale)
     solution = minimize_dual(master, tolerance, 0.0 if is_loss else _RESIDUAL_SHARE)
-    largest = _LAST_PROX_STEP / max(float(np.abs(prices).max()), 1e-300)
+    largest = _LAST_PROX_STEP / max(float(np.abs(prices).max()), TINY)
     has_choice = bundle.blocks.size > bundle.count
     prox_step = min(_prox_step_factor(solution) * master.prox_step, largest) if has_choice else 0.0
     moved = replace(bundle, weights=solution.weights, prox_step=prox_step, is_solved=solution.converged)

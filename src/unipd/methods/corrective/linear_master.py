@@ -22,6 +22,7 @@ import numpy as np
 import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
+from unipd._util.arrays import TINY
 from unipd.atoms import Blocks, SparsePoint, dense
 from unipd.dual import DualPoint
 from unipd.methods.corrective.model import KnownAtom, known_atoms
@@ -118,7 +119,7 @@ class LinearModel:
         images = scipy.sparse.csc_array(problem.map.columns(self.support))
         costs, equations, right = self._sets(problem)
         unit = max(float(np.abs(b).max()), float(np.abs(images).max()))
-        cost_unit = max(float(np.abs(costs).max()), 1e-300)
+        cost_unit = max(float(np.abs(costs).max()), TINY)
         slack, price = scipy.sparse.eye_array(rows), self.penalty * unit / cost_unit
         prices = [costs / cost_unit, np.where(signs > 0, 0.0, price), np.where(signs < 0, 0.0, price)]
         found = linprog(

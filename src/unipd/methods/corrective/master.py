@@ -19,16 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd._util.arrays import RIDGE, factor_definite, hermitian_part, inner, solve_system, submatrix
+from unipd._util.arrays import RIDGE, TINY, factor_definite, hermitian_part, inner, solve_system, submatrix
 from unipd.errors import OracleError
-from unipd.methods.corrective.model import Bundle, as_real
+from unipd.methods.corrective.model import DECREASE_ROUNDING, Bundle, as_real
 from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem
 
 _NEWTON_STEPS = 50
 """Cap on the Newton steps, which convergence ends: a decrease that is predicted to be small, or to be rounding."""
-_ROUNDING = 1e-13
-"""Relative size of what rounds in the value, a sum over atoms and rows: some 450 units in double precision."""
 _LAST_SHARE = 0.05
 """A Newton step that predicts less than this share of the decrease so far is the last one."""
 _TOLERANCE = 1e-14
@@ -179,7 +177,7 @@ def _newton_step(master: Master, point: MasterPoint, tolerance: float) -> tuple[
     target = minimize_quadratic(hessian, gradient - hessian @ weights, weights, sums=master.bundle.sums)
     direction = target - weights
     decrease = -float(gradient @ direction)
-    rounding = _ROUNDING * max(abs(value), master.problem.scale(value))
+    rounding = DECREASE_ROUNDING * max(abs(value), master.problem.scale(value))
     is_last = decrease <= max(tolerance, rounding)
 
     def trial(length: float) -> MasterPoint:
@@ -231,7 +229,7 @@ class _Program(NamedTuple):
         if self.sums is None:
             return (factor_definite(block)(right) if places.size else right), np.zeros(0)
         size, count = places.size, self.sums.shape[0]
-        balance = float(np.abs(np.diag(block)).max(initial=1e-300))
+        balance = float(np.abs(np.diag(block)).max(initial=TINY))
         system = np.zeros((size + count, size + count))
         system[:size, :size] = block
         system[size:, :size] = balance * self.sums[:, places]

@@ -31,6 +31,8 @@ FEW_ATOMS = 500
 """Atoms that are always kept; of several blocks, those up to which the master is solved exactly, by a Gram matrix."""
 _MOST_ROWS = 4000
 """Rows up to which the dual master's Newton systems are affordable."""
+DECREASE_ROUNDING = 1e-13
+"""Predicted decreases below this share of a master's value are rounding: some 450 units in double precision."""
 _ROUNDING = 1e-12
 """Relative rounding error of a sum."""
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unipd._typing import Array, FloatArray
-from unipd._util.arrays import norm
+from unipd._util.arrays import TINY, norm
 from unipd.methods.corrective.master import minimize_quadratic
 from unipd.methods.corrective.model import Bundle, as_complex, as_real
 from unipd.problem import Problem
@@ -103,7 +103,7 @@ class Splitting:
         """Return the pair with the factor of M; a changed M changes the map of z and hence ends its history."""
         least = _LEAST_SHARE * (problem.norm_b or problem.least_scale)
         primal = norm(residual - self.slack) / max(norm(residual), norm(self.slack), least)
-        dual = norm(self.slack - before) / max(smoothness * norm(self.dual), 1e-300)
+        dual = norm(self.slack - before) / max(smoothness * norm(self.dual), TINY)
         factor = 0.5 if primal > _IMBALANCE * dual else 2.0 if dual > _IMBALANCE * primal else 1.0
         if self.is_extrapolated or factor == 1.0:
             return replace(self, factor=1.0)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.arrays import inner, norm, precision
+from unipd._util.arrays import TINY, inner, norm, precision
 from unipd._util.context import notify
 from unipd._util.lazy import compile_lazily
 from unipd.atoms import Blocks, LowRank, apply
@@ -402,7 +402,7 @@ def with_inner_tolerance(problem: Problem, state: FactoredState, reached: float)
 
     The gap falls about as fast as the stationarity; the aim is a gap of a third of the accuracy.
     """
-    share = requested_gap(problem, state) / max(3.0 * abs(state.certificate.absolute_gap), 1e-300)
+    share = requested_gap(problem, state) / max(3.0 * abs(state.certificate.absolute_gap), TINY)
     tolerance = reached * min(max(share, SMALLEST_TOLERANCE), TOLERANCE_DECREASE)
     return replace(state, inner_tolerance=max(tolerance, SMALLEST_TOLERANCE * state.accuracy))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.arrays import inner
+from unipd._util.arrays import TINY, inner
 from unipd.dual import DualPoint, double_direction, evaluate, oracle_errors
 from unipd.methods.base import (
     FAR_FROM_FEASIBLE,
@@ -196,14 +196,10 @@ class Factored:
         certificate = empty_certificate(dual).update_bound(problem, point)
         columns = self._columns(problem) if self.initial is None else factors.rank(self.initial)
         factor = factors.start(point.atom, columns, self.seed) if self.initial is None else self.initial
-        if not smooth and _fits_in_double(problem, factor):
-            factor = factor.astype(np.result_type(factor, np.float64))
-        model = AugmentedLagrangian(problem, factors, problem.b if smooth else dual, 1.0)  # a loss has no centre
-        if not model.is_linear_on_spheres:
-            penalty = 0.0 if smooth else _penalty_at(problem, factors, point, factor)
-            model = replace(model, penalty=penalty)
-        elif _suits_single(problem, factor.size, accuracy):
-            factor = factor.astype(np.float32)
+        centre = problem.b if smooth else dual  # a loss has none
+        model, factor = _first_model(
+            problem, AugmentedLagrangian(problem, factors, centre, 1.0), point, factor, accuracy
+        )
         here = model.evaluate(factor)
         if model.is_linear_on_spheres:
             factor = here.point.left  # normalised rows; a second copy would last as long as this state
@@ -341,9 +337,18 @@ def is_factorable(sharp: OracleDefaults) -> bool:
     return factors is not None and factors.is_spectral
 
 
-def _penalty_at(problem: Problem, factors: Factors, point: DualPoint, factor: Array) -> float:
-    """Return the first penalty of the constraints."""
-    return first_penalty(problem, point, factors.point(factor)) if factors.penalty is None else factors.penalty
+def _first_model(
+    problem: Problem, model: AugmentedLagrangian, point: DualPoint, factor: Array, accuracy: float
+) -> tuple[AugmentedLagrangian, Array]:
+    """Return the model with its first penalty, none for a loss, and the factor in the precision of the run."""
+    smooth, factors = problem.has_differentiable_loss, model.factors
+    if not smooth and _fits_in_double(problem, factor):
+        factor = factor.astype(np.result_type(factor, np.float64))
+    if model.is_linear_on_spheres:
+        return model, factor.astype(np.float32) if _suits_single(problem, factor.size, accuracy) else factor
+    known = 0.0 if smooth else factors.penalty
+    penalty = first_penalty(problem, point, factors.point(factor)) if known is None else known
+    return replace(model, penalty=penalty), factor
 
 
 def _fits_in_double(problem: Problem, factor: Array) -> bool:
@@ -477,9 +482,9 @@ def first_scales(problem: Problem, weight: float) -> tuple[float, float]:
     with oracle_errors:
         top = Engine().singular_triples(problem.map.adjoint(problem.b), tolerance=1e-2).value
     norm_sq = problem.norm_b**2
-    least = weight * norm_sq**2 / max(top**2, 1e-300)
+    least = weight * norm_sq**2 / max(top**2, TINY)
     penalty = 2.0 * SPREAD * least / (PENALTY_SHARE**2 * norm_sq) if norm_sq > 0.0 else 1.0
-    return penalty, START_SHARE * math.sqrt(2.0 * norm_sq / max(top, 1e-300))
+    return penalty, START_SHARE * math.sqrt(2.0 * norm_sq / max(top, TINY))
 
 
 def scale_to_data(problem: Problem, factors: Any) -> Factors:

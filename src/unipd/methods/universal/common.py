@@ -16,7 +16,7 @@ import numpy as np
 from unipd import theory
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.arrays import inner
+from unipd._util.arrays import TINY, inner
 from unipd._util.context import out_of_time
 from unipd.dual import (
     DualPoint,
@@ -52,10 +52,10 @@ SLACK_SHARE = 0.25
 """Error allowed to an inexact oracle, as a fraction of the line-search slack."""
 REPLACEMENT_SHARE = 1e-3
 """An atom replaces another when it beats it by this share of the slack."""
+VALUE_ROUNDING = 8.0
+"""Units of rounding by which compared values of g and G may err: near the optimum changes are smaller than that."""
 _SLACK_ROUNDING_WEIGHT = 8.0
 """Weight of the slack in the rounding allowance: the analytic step meets the condition with equality."""
-_SMALLEST_STEP = 1e-300
-"""Smallest step that counts as nonzero."""
 _HEADROOM = 1e8
 """Headroom between the first 1 / M and the largest floating-point number: M may still decrease."""
 _MAX_PROBES, _PROBE_FACTOR = 10, 16.0
@@ -369,7 +369,7 @@ def search_smoothness(
         matvecs += trial.matvecs + space.image_products
         # 3.b: the condition, up to rounding
         terms = abs(base.value) + abs(trial.value) + abs(trial.linear) + _SLACK_ROUNDING_WEIGHT * slack
-        rounding = 8.0 * problem.epsilon * terms
+        rounding = VALUE_ROUNDING * problem.epsilon * terms
         accepted = trial.value <= step.model + slack + rounding
         if accepted or trials > max_doublings or out_of_time():
             if complete:
@@ -431,7 +431,7 @@ def _inverse_root(curvature: float, slope: float, delta: float) -> float:
         return 1.0
     root = math.sqrt(slope * slope + 4.0 * delta * curvature)
     step = 2.0 * delta / (slope + root) if slope > 0 else (root - slope) / (2.0 * curvature)
-    return 1.0 / max(step, _SMALLEST_STEP)
+    return 1.0 / max(step, TINY)
 
 
 def initial_smoothness(problem: Problem, point: DualPoint, delta: float, tolerance: float) -> Estimate:

@@ -47,12 +47,10 @@ from unipd.methods.base import (
 from unipd.methods.lbfgs import TRIALS, LBFGSMemory
 from unipd.methods.step_size import ARMIJO, interpolate
 from unipd.methods.universal.accunipdgrad import AccUniPDGrad, AccUniPDGradState
-from unipd.methods.universal.common import SLACK_SHARE, smoothness_of_step
+from unipd.methods.universal.common import SLACK_SHARE, VALUE_ROUNDING, smoothness_of_step
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 
-_ROUNDING = 8.0
-"""Units of rounding by which G may increase in a step: near the optimum its changes are smaller than that."""
 _LONGEST_WAIT = 10
 """After a failed quasi-Newton step at most 2 to this power of universal steps are taken."""
 
@@ -219,7 +217,7 @@ class QuasiNewton:
             answer = call_oracle(problem, dual, tolerance=tolerance, start=base.atom)
             trial = dual_value(problem, dual, answer)
             counts = counts.plus(1, 1, trial.matvecs)
-            rounding = _ROUNDING * problem.epsilon * (abs(base.value) + abs(trial.value) + abs(trial.linear))
+            rounding = VALUE_ROUNDING * problem.epsilon * (abs(base.value) + abs(trial.value) + abs(trial.linear))
             if trial.value <= base.value + ARMIJO * slope + rounding:
                 found = dual_point(problem, dual, answer, image_of(problem, answer.atom))
                 return fast_replace(state, counts=counts.plus(matvecs=found.matvecs - trial.matvecs)), found

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from unipd._typing import Array, Shape
-from unipd._util.arrays import inner, norm, real_dtype
+from unipd._util.arrays import TINY, inner, norm, real_dtype
 from unipd.atoms import Blocks, LowRank, apply, apply_adjoint, dense
 from unipd.spectral.krylov import gaussian
 from unipd.spectral.operators import hermitian_twice
@@ -330,7 +330,7 @@ class NuclearNormFactors(SpectralFactors):
     def start(self, atom: LowRank, columns: int, seed: int) -> Array:
         """Return the atom's factor, rescaled, and random columns."""
         factor = np.concatenate([atom.left, atom.right], axis=0)
-        factor = factor * (self.length / max(norm(factor), 1e-300))
+        factor = factor * (self.length / max(norm(factor), TINY))
         return np.concatenate([factor, random_block(factor, max(columns - factor.shape[1], 1), seed)], axis=1)
 
     def point(self, factor: Array) -> LowRank:
