@@ -9,7 +9,8 @@ import numpy as np
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.arrays import inner
-from unipd.couplings.base import ConvexSet, RowScaling, require_like, require_set
+from unipd.couplings.base import ConvexSet, CouplingBase, RowScaling, as_coupling, require_like
+from unipd.errors import InvalidInput
 from unipd.protocols import Coupling
 
 
@@ -17,7 +18,7 @@ class _AffineImage(ConvexSet):
     """A set made from another one, ``part``."""
 
     def __init__(self, part: Coupling) -> None:
-        self.part = require_set("part", part)
+        self.part = _require_set(part)
 
     @property
     def inner_parts(self) -> tuple[Any, ...]:
@@ -154,3 +155,10 @@ class Scaled(_AffineImage):
         """Rescale the set; the factor stays."""
         part = self.part.rescale(norms)
         return part and RowScaling(part.factors, Scaled(part.coupling, self.factor))
+
+
+def _require_set(part: Coupling) -> CouplingBase:
+    """Return ``part`` when it is a set, and raise for a loss or anything else."""
+    if not isinstance(part, Coupling) or part.is_loss or as_coupling(part).constrained_rows is not None:
+        raise InvalidInput("part", "a set K of unipd.couplings (not a loss)", type(part).__name__)
+    return as_coupling(part)

@@ -455,18 +455,6 @@ def require_shape(name: str, vector: Array, shape: tuple[int, ...]) -> None:
         raise InvalidInput(name, f"shape {shape}", f"shape {vector.shape}")
 
 
-def require_set(name: str, part: Coupling) -> CouplingBase:
-    """Return ``part`` when it is a set, and raise for a loss or anything else.
-
-    >>> from unipd.couplings import Equality
-    >>> require_set("part", Equality()).conjugate_degree
-    1.0
-    """
-    if not isinstance(part, Coupling) or part.is_loss or as_coupling(part).constrained_rows is not None:
-        raise InvalidInput(name, "a set K of unipd.couplings (not a loss)", type(part).__name__)
-    return as_coupling(part)
-
-
 class BoundedSlackLoss(ConvexLoss):
     """A separable loss phi(r) = sum_i phi_i(r_i) with a slack block {|r_i| <= slack_radius}.
 

@@ -146,18 +146,6 @@ def require_map(name: str, value: Any) -> Any:
     return value if isinstance(value, (MapDefaults, AdaptedMap)) else AdaptedMap(value)
 
 
-def require_maps(name: str, values: Any) -> tuple[Any, ...]:
-    """Return a nonempty list of linear maps as a tuple, or raise.
-
-    >>> from unipd.maps import Identity
-    >>> len(require_maps("maps", [Identity((2,))]))
-    1
-    """
-    if not isinstance(values, (list, tuple)) or not values:
-        raise InvalidInput(name, "a list of at least one map", validate.describe_type(values))
-    return tuple(require_map(f"{name}[{index}]", value) for index, value in enumerate(values))
-
-
 class OperatorSum(LazyMatrix):
     """The sum of matrices, each an array, a sparse matrix or an operator.
 

@@ -20,7 +20,6 @@ from unipd.maps.base import (
     OperatorSum,
     frobenius_bound,
     require_map,
-    require_maps,
     row_norms,
 )
 from unipd.protocols import LinearMap, MapDefaults, is_own
@@ -80,7 +79,7 @@ class BlockMap(_SeveralMaps):
     """
 
     def __init__(self, maps: Sequence[LinearMap]) -> None:
-        parts = require_maps("A", maps)
+        parts = _require_maps("A", maps)
         self.has_mixed_products = all(part.has_mixed_products for part in parts)
         self.has_adjoint_entries = all(part.has_adjoint_entries for part in parts)
         codomain = parts[0].codomain
@@ -201,7 +200,7 @@ class Stacked(_SeveralMaps):
     """
 
     def __init__(self, maps: Sequence[LinearMap]) -> None:
-        parts = require_maps("maps", maps)
+        parts = _require_maps("maps", maps)
         domain = parts[0].domain
         for index, part in enumerate(parts):
             if part.domain != domain:
@@ -451,3 +450,10 @@ def _sum_adjoints(adjoints: Sequence[Any]) -> Any:
     if all(isinstance(part, np.ndarray) for part in adjoints):
         return sum(adjoints[1:], adjoints[0])
     return OperatorSum(adjoints)
+
+
+def _require_maps(name: str, values: Any) -> tuple[MapDefaults, ...]:
+    """Return a nonempty list of linear maps as a tuple, or raise."""
+    if not isinstance(values, (list, tuple)) or not values:
+        raise InvalidInput(name, "a list of at least one map", validate.describe_type(values))
+    return tuple(require_map(f"{name}[{index}]", value) for index, value in enumerate(values))

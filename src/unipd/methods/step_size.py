@@ -12,6 +12,8 @@ from unipd.problem import Problem
 from unipd.protocols import Loss
 
 _BISECTIONS = 60
+_SHORTEST = 1e-6
+"""Length below which a backtracking search ends."""
 ARMIJO = 1e-4
 """A backtracking step is accepted when the decrease is at least this share of what the slope promises."""
 
@@ -83,12 +85,10 @@ def minimize_convex(slope: Callable[[float], float], upper: float) -> float:
     return 0.5 * (low + high)
 
 
-def backtrack(
-    trial: Callable[[float], T], accept: Callable[[float, T], bool], *, shrink: float = 0.5, shortest: float = 1e-6
-) -> tuple[T, bool]:
-    """Return the first trial point that is accepted, over lengths 1, shrink, shrink^2, ..., and True.
+def backtrack(trial: Callable[[float], T], accept: Callable[[float, T], bool]) -> tuple[T, bool]:
+    """Return the first trial point that is accepted, over lengths 1, 1/2, 1/4, ..., and True.
 
-    Below ``shortest`` the search ends with the last trial point and False.
+    The search ends with the last trial point and False below the shortest length.
 
     >>> backtrack(lambda length: length, lambda length, point: point**2 <= 0.1)
     (0.25, True)
@@ -98,9 +98,9 @@ def backtrack(
         point = trial(length)
         if accept(length, point):
             return point, True
-        if length < shortest:
+        if length < _SHORTEST:
             return point, False
-        length *= shrink
+        length *= 0.5
 
 
 def interpolate(predicted: float, change: float) -> float:

@@ -32,7 +32,7 @@ from unipd.spectral.krylov import Basis
 from unipd.spectral.krylov import Limits
 from unipd.spectral.krylov import gaussian
 from unipd.spectral.krylov import length_of
-from unipd.spectral.krylov import starting_block
+from unipd.spectral.engine import starting_block
 from unipd.spectral.operators import Triples
 from unipd.spectral.operators import Gram
 from unipd.spectral.operators import Products

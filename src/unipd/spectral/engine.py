@@ -6,13 +6,15 @@ else is a Krylov run (:mod:`unipd.spectral.krylov`).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import scipy
 
-from unipd._typing import Shape
+from unipd._typing import Array, Shape
 from unipd._util import arrays, validate
 from unipd.errors import InvalidInput, OracleError
 from unipd.spectral.krylov import (
@@ -23,9 +25,7 @@ from unipd.spectral.krylov import (
     Limits,
     Stop,
     ValueTolerance,
-    continue_run,
-    random_columns,
-    starting_block,
+    gaussian,
 )
 from unipd.spectral.operators import RESIDUAL, RIGOROUS, Products, Triples, as_operator, is_small, rounding_allowance
 
@@ -194,7 +194,7 @@ class Engine:
 
         Between the products of a method its data has left the processor's cache, and a line of Python costs ten times
         what it seems to. Returns None for engines that make the operator dense or use blocks, and for starts that
-        :func:`~unipd.spectral.krylov.starting_block` must validate.
+        :func:`starting_block` must validate.
         """
         shape, dtype, length = operator.shape, operator.dtype, min(operator.shape)
         if self.block not in (None, 1) or self._makes_dense(shape, self.operator_limit):
@@ -282,3 +282,64 @@ def fixed_tolerance_engine(precision: float | None) -> Engine | None:
     (True, 1e-06)
     """
     return None if precision is None else Engine(precision=precision)
+
+
+def continue_run(compiled: CompiledBidiagonalization, stop: Stop, limits: Limits, seed: int) -> Triples:
+    """Continue a compiled run that has not reached its goals: restart it, or replace a vector that vanishes."""
+    products = Products(compiled.operator)
+    products = products.transposed() if compiled.adjoint else products
+    products.count = compiled.made
+    run = Bidiagonal(products, compiled.bases[1][:1].T, limits, seed)
+    return run.until_converged(1, stop, run.resume(compiled) if compiled.known else None)
+
+
+def starting_block(start: Any, rows: int, block: int, dtype: Any, seed: int, mix: float) -> Array:
+    """Return ``block`` columns to start from: the given vectors mixed with random ones, then random ones.
+
+    A warm start v becomes v / ||v|| + mix * g / ||g|| with g Gaussian, so that its angle to any fixed vector is
+    almost surely not a right one. g is turned to the phase of v (<g, v> >= 0): the phase of an eigenvector is left to
+    rounding, and what comes of -v must be what comes of v. Vectors of length zero count as absent.
+
+    >>> starting_block(np.array([0.0, 5.0]), 2, 1, np.float64, 0, 0.0)
+    array([[0.],
+           [1.]])
+    """
+    columns = random_columns(rows, block, np.result_type(dtype, np.float64), seed).copy()
+    if start is not None:
+        given = _validate_start(start, rows, np.dtype(dtype))[:, :block]
+        for number, column in enumerate(given.T):
+            length = math.sqrt(arrays.dot(column, column).real)
+            if length > 0:
+                random = columns[:, number]
+                product = arrays.dot(random, column)
+                phase = product / abs(product) if product != 0 else 1.0
+                columns[:, number] = column / length + mix * phase * random
+    return columns.astype(dtype, copy=False)
+
+
+def random_columns(rows: int, block: int, dtype: np.dtype[Any], seed: int) -> Array:
+    """Return random unit columns; the array is shared, and remembered where it is small."""
+    chosen = _random_columns if rows * block <= _MOST_REMEMBERED else _random_columns.__wrapped__
+    return chosen(rows, block, dtype, seed)
+
+
+_MOST_REMEMBERED = 1 << 16
+"""Entries of random columns that are cached: a method needs the same ones in every iteration."""
+
+
+@lru_cache(maxsize=8)
+def _random_columns(rows: int, block: int, dtype: np.dtype[Any], seed: int) -> Array:
+    columns = gaussian(np.random.default_rng(seed), (rows, block), dtype)
+    columns /= np.linalg.norm(columns, axis=0)
+    return columns
+
+
+def _validate_start(start: Any, rows: int, dtype: np.dtype[Any]) -> Array:
+    block = np.asarray(start)
+    if block.ndim == 1:
+        block = block[:, np.newaxis]
+    if block.ndim != 2 or block.shape[0] != rows:
+        raise InvalidInput("start", f"vectors of length {rows}", f"shape {np.shape(start)}")
+    if not validate.all_finite(block):
+        raise InvalidInput("start", "finite numbers", "NaN or inf")
+    return np.real(block) if dtype.kind != "c" else block

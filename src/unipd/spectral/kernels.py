@@ -339,7 +339,7 @@ def orthogonalize(vector: Array, basis: Array, size: int) -> float:
 
 @njit(cache=True, nogil=True, forceinline=True)
 def write_start(start: Array, random: FloatArray, mix: float, out: Array) -> bool:
-    """Write the first right vector, as :func:`unipd.spectral.krylov.starting_block` makes it, at length one.
+    """Write the first right vector, as :func:`unipd.spectral.engine.starting_block` makes it, at length one.
 
     Returns whether the starting vector is finite.
     """

@@ -203,18 +203,6 @@ def interleave(vector: Any, dtype: Any) -> Array:
     return units.reshape(-1)
 
 
-def euclidean_norm(vector: Any) -> float:
-    """Return the Euclidean norm in double precision, without BLAS (whose threads cost more than the sum).
-
-    >>> euclidean_norm(np.array([3.0, 4.0j]))
-    5.0
-    """
-    total = np.square(vector.real, dtype=np.float64).sum()
-    if vector.dtype.kind == "c":
-        total += np.square(vector.imag, dtype=np.float64).sum()
-    return math.sqrt(total)
-
-
 def deinterleave(units: Array, scale: float) -> Array:
     """Return ``scale`` times the complex vector of SIMD units: the inverse of :func:`interleave`.
 

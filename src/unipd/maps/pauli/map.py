@@ -18,6 +18,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.arrays import norm
 from unipd._util.lazy import can_compile
 from unipd._util.threads import available_threads, share
 from unipd.errors import InvalidInput
@@ -30,7 +31,6 @@ from unipd.maps.pauli.layout import (
     arrange,
     deinterleave,
     empty_aligned,
-    euclidean_norm,
     interleave,
     make_workspace,
 )
@@ -119,7 +119,7 @@ class DenseOperator(HermitianOperator):
 
     def norm_bound(self) -> float:
         """Return the Frobenius norm."""
-        return euclidean_norm(self.matrix) * _rounding_factor(self.dtype)
+        return norm(self.matrix) * _rounding_factor(self.dtype)
 
     def matmat(self, x: Array) -> Array:
         """Return M X."""
@@ -192,7 +192,7 @@ def pauli_norm_bound(dual: Array, size: int, repeats: int, dtype: Any) -> float:
     >>> round(pauli_norm_bound(np.array([3.0, 4.0]), 2, 1, np.complex128), 9)
     7.0
     """
-    frobenius = math.sqrt(size * repeats) * euclidean_norm(dual)
+    frobenius = math.sqrt(size * repeats) * norm(dual)
     return min(float(np.abs(dual).sum()), frobenius) * _rounding_factor(dtype)
 
 
@@ -354,17 +354,15 @@ class PauliMap(Map):
 
         layout = self.layout
         result = np.zeros(self.codomain)
-        norm = euclidean_norm(vector)
-        if norm == 0.0:
+        length = norm(vector)
+        if length == 0.0:
             return result
-        u = interleave(vector / norm, layout.signs.dtype)
+        u, scale = interleave(vector / length, layout.signs.dtype), factor * length * length
         sums = np.empty(self.codomain)
 
         def work(counter: IntArray) -> None:
             memory = make_workspace(layout, self.domain[0])
-            image_chunks(
-                layout, counter, u, factor * norm * norm, sums, result, memory.permuted_input, memory.table, memory.rows
-            )
+            image_chunks(layout, counter, u, scale, sums, result, memory.permuted_input, memory.table, memory.rows)
 
         share(kernel_threads(layout, self.domain[0], self.threads), work)
         return result

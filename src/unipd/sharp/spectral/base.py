@@ -326,17 +326,6 @@ class RankOneSharp(SpectralSharp):
         )
 
 
-class HermitianSharp(RankOneSharp):
-    """Base of the oracles of a top eigenpair, over Hermitian matrices.
-
-    The default engine trusts a warm start: in tomography the top eigenvector moves continuously, and a guard against
-    missing another one would double the products. Where atoms alternate, as in Frank-Wolfe methods, give ``Engine()``.
-    """
-
-    hermitian = True
-    default_engine = Engine(missed_eigenvalue_guard=None, mix=0.03)
-
-
 class SquaredSharp(RankOneSharp):
     """Base: f = w ||X||^2 with conjugate s^2 / (4w) in s = max(top value, 0), attained by the weight s / (2w)."""
 

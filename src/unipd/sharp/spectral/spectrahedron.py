@@ -12,8 +12,20 @@ from unipd._util.arrays import rounding_of
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
-from unipd.sharp.spectral.base import HermitianSharp, SpectralSharp, SquaredSharp, eigenvalues, excess, weights_of
+from unipd.sharp.spectral.base import RankOneSharp, SpectralSharp, SquaredSharp, eigenvalues, excess, weights_of
 from unipd.sharp.spectral.factors import SpectralFactors
+from unipd.spectral import Engine
+
+
+class HermitianSharp(RankOneSharp):
+    """Base of the oracles of a top eigenpair, over Hermitian matrices.
+
+    The default engine trusts a warm start: in tomography the top eigenvector moves continuously, and a guard against
+    missing another one would double the products. Where atoms alternate, as in Frank-Wolfe methods, give ``Engine()``.
+    """
+
+    hermitian = True
+    default_engine = Engine(missed_eigenvalue_guard=None, mix=0.03)
 
 
 class Spectrahedron(HermitianSharp):
