@@ -19,7 +19,7 @@ from unipd import MaxIterations, Problem, couplings, maps, sharp, solve
 from unipd.apps.learning import CutFunction
 from unipd.couplings import CouplingBase, Ellipsoid
 from unipd.io import Graph
-from unipd.maps import CostAndConstraintsMap, Entries, ReducedMap, Reflection, SdpMap
+from unipd.maps import CostAndConstraintsMap, Entries, Reflection, SdpMap
 from unipd.maps.pauli import OutcomeMap
 from unipd.protocols import Adapted, MapDefaults, OracleDefaults, is_user_supplied
 from unipd.sharp.spectral import BalancedNuclearNormSquared, BoundedTrace, FixedTrace, SdpCost, TraceSquared
@@ -46,7 +46,7 @@ OTHERS = [
     OutcomeMap(["X"]),
     _SDP,
     _COST,
-    ReducedMap(_SDP, Reflection(np.ones(2))),
+    maps.TwoSidedMap(_SDP, Reflection(np.ones(2))),
     sharp.Fantope(3, 2),
     sharp.GroupNuclearBall((2, 2), [[0], [1]]),
     sharp.NuclearNormOnBall((2, 2)),

@@ -40,7 +40,7 @@ from unipd.maps.pauli import DenseOperator, HermitianOperator, PauliMap
 from unipd.maps.pauli.layout import BLOCK_BITS, LONGEST, list_keys, longest_light
 from unipd.maps.pauli.map import pauli_norm_bound
 from unipd.maps.pauli.strings import bit_count
-from unipd.maps.sdp import CostAndConstraintsMap, ReducedMap
+from unipd.maps.sdp import CostAndConstraintsMap
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer
 from unipd.sharp.product import Product, sum_answers
@@ -704,7 +704,6 @@ _DISTRIBUTORS: tuple[tuple[Any, Callable[[Any, Ranks], Any]], ...] = (
     (Sampling, _distribute_sampling),
     (SdpMap, DistributedSdpMap),
     (CostAndConstraintsMap, lambda map, ranks: CostAndConstraintsMap(distribute(map.cost_and_constraints, ranks))),
-    (ReducedMap, lambda map, ranks: ReducedMap(distribute(map.unreduced, ranks), map.reflection)),
     ((DenseMatrix, SparseMatrix, RankOneMeasurements), _distribute_rows),
     (TwoSidedMap, _distribute_two_sided),
     (Stacked, lambda map, ranks: Stacked([distribute(part, ranks) for part in map.maps])),

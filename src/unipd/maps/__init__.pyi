@@ -33,4 +33,3 @@ from unipd.maps.sdp import Entries
 from unipd.maps.sdp import CostAndConstraintsMap
 from unipd.maps.sdp import Reflection
 from unipd.maps.sdp import SymmetricOperator
-from unipd.maps.sdp import ReducedMap

@@ -15,14 +15,8 @@ from unipd._util import validate
 from unipd._util.arrays import real_dtype
 from unipd.atoms import Blocks, apply_adjoint
 from unipd.errors import InvalidInput
-from unipd.maps.base import (
-    Map,
-    OperatorSum,
-    frobenius_bound,
-    require_map,
-    row_norms,
-)
-from unipd.protocols import LinearMap, MapDefaults, is_own
+from unipd.maps.base import Map, OperatorSum, frobenius_bound, require_map, row_norms
+from unipd.protocols import LinearMap, MapDefaults
 from unipd.spectral.operators import LazyMatrix, is_hermitian
 
 
@@ -313,6 +307,15 @@ class TwoSidedOperator(LazyMatrix):
         """Return R^* (M^* (L X))."""
         return self.right.adjoint_times(apply_adjoint(self.middle, self.left.times(x)))
 
+    def __sub__(self, other: TwoSidedOperator) -> TwoSidedOperator:
+        """Return the difference of two operators between the same sides."""
+        return TwoSidedOperator(self.middle - other.middle, self.left, self.right)
+
+    def toarray(self) -> Array:
+        """Return the matrix as an array; the middle is formed, for small sizes."""
+        middle = self.middle if isinstance(self.middle, np.ndarray) else self.middle.toarray()
+        return self.right.adjoint_times(self.left.adjoint_times(middle).conj().T).conj().T
+
     def frobenius(self) -> float:
         """Return the upper bound ||L|| ||M||_F ||R|| with bounds of the spectral norms."""
         return self.left.bound * frobenius_bound(self.middle) * self.right.bound
@@ -330,7 +333,7 @@ class SideFactor:
         self._value: Any = _check_factor(name, value)
         shape: tuple[int, ...] = (rows,) if self._value is None else tuple(self._value.shape)
         self._diagonal = self._value is not None and len(shape) == 1
-        self.runs_user_code = hasattr(value, "matvec") and not is_own(value)
+        self.runs_user_code = hasattr(value, "matvec") and not validate.is_own(value)
         self.columns = int(shape[-1])
         if shape[0] != rows or self.columns < 1:
             raise InvalidInput(name, f"a matrix of {rows} rows", f"shape {shape}")

@@ -12,7 +12,7 @@ def test_face_multiplier_keeps_its_promise():
     ones = Entries.from_matrices([2.0 * np.ones((5, 5))])
     data = SdpData(5, ones, ones, np.zeros(1), np.zeros(1))
     face = find_face(data)
-    basis = Reflection(np.ones(5)).times(np.eye(4))
+    basis = Reflection(np.ones(5)).toarray()
     smallest = np.linalg.eigvalsh(basis.T @ slack @ basis)[0]
     operator = CostAndConstraintsMap(SdpMap((5, 5), Entries.from_matrices([slack, np.eye(5)]), 2)).cost
     for loss in (1e-1, 1e-4, 1e-7):

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unipd.atoms import LowRank
-from unipd.maps import CostAndConstraintsMap, Entries, ReducedMap, Reflection, SdpMap
+from unipd.maps import CostAndConstraintsMap, Entries, Reflection, SdpMap, TwoSidedMap
 
 
 def symmetric(generator, order, count):
@@ -28,15 +28,15 @@ def test_whole_and_reduced_maps_match_dense_matrices(seed, order):
     matrices = symmetric(generator, order, 4)
     cost_map = cost_map_of(matrices)
     reflection = Reflection(generator.standard_normal(order))
-    basis = reflection.times(np.eye(order - 1))
+    basis = reflection.matmat(np.eye(order - 1))
     np.testing.assert_allclose(basis.T @ basis, np.eye(order - 1), atol=1e-12)
     np.testing.assert_allclose(reflection.unit @ basis, 0.0, atol=1e-12)
-    np.testing.assert_allclose(reflection.adjoint_times(np.eye(order)), basis.T, atol=1e-12)
+    np.testing.assert_allclose(reflection.rmatmat(np.eye(order)), basis.T, atol=1e-12)
     dual = generator.standard_normal(3)
     slack = matrices[0] + np.tensordot(dual, matrices[1:], 1)
     np.testing.assert_allclose(cost_map.slack(dual).toarray(), slack, atol=1e-12)
     np.testing.assert_allclose((cost_map.adjoint(-dual) - cost_map.cost).toarray(), -slack, atol=1e-12)
-    reduced = CostAndConstraintsMap(ReducedMap(sdp_map_of(matrices), reflection))
+    reduced = CostAndConstraintsMap(TwoSidedMap(sdp_map_of(matrices), reflection, reflection))
     inside = basis.T @ slack @ basis
     np.testing.assert_allclose(reduced.slack(dual).toarray(), inside, atol=1e-11)
     block = generator.standard_normal((order - 1, 2))

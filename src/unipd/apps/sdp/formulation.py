@@ -23,7 +23,8 @@ from unipd._util.context import current_communicator
 from unipd.apps.sdp.data import SdpData, TraceBound
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.maps.sdp import CostAndConstraintsMap, Entries, ReducedMap, Reflection
+from unipd.maps.compose import TwoSidedMap
+from unipd.maps.sdp import CostAndConstraintsMap, Entries, Reflection
 from unipd.methods import Factored
 from unipd.methods.factored.fixed_diagonal import Groups, find_groups
 from unipd.problem import Problem
@@ -380,7 +381,9 @@ class Analysis:
         reduced = self.reduced
         scales = np.concatenate([np.ones(1), 1.0 / reduced.norms])
         whole = current_communicator().distribute(reduced.cost_and_constraints.scale_rows(scales))
-        cost_map = CostAndConstraintsMap(whole if self.face is None else ReducedMap(whole, self.face.reflection))
+        if self.face is not None:
+            whole = TwoSidedMap(whole, self.face.reflection, self.face.reflection)
+        cost_map = CostAndConstraintsMap(whole)
         oracle = (FixedTrace if trace.fixed else BoundedTrace)(cost_map.domain[0], trace.value)
         cost = SdpCost(cost_map, oracle, maximise, constant)
         return Problem(cost, cost_map, reduced.b / reduced.norms, reduced.coupling(reduced.norms))
@@ -414,7 +417,7 @@ class Analysis:
         if self.lifting is not None:
             factor = self.lifting.factor_of(factor)
         if self.face is not None:
-            factor = self.face.reflection.adjoint_times(factor)
+            factor = self.face.reflection.rmatmat(factor)
         factor = drop_weak_columns(factor)
         extra = math.sqrt(WARM_SHARE) * random_block(factor, max(columns - factor.shape[1], 1), seed)
         factor = np.concatenate([factor, extra], axis=1)
