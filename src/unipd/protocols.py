@@ -91,6 +91,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util import validate
 
 
 @dataclass(frozen=True)
@@ -723,16 +724,6 @@ def unwrap(part: Any) -> Any:
     return part.part if isinstance(part, Adapted) else part
 
 
-def is_own(part: Any) -> bool:
-    """Whether an object is of a class of this library, not of NumPy, SciPy or a user.
-
-    >>> from unipd.sharp import Simplex
-    >>> is_own(Simplex(2)), is_own(np.ones(2))
-    (True, False)
-    """
-    return type(part).__module__.startswith("unipd.")
-
-
 def is_user_supplied(part: Any) -> bool:
     """Whether an oracle, a map or a coupling, or one inside it, runs code that is not the library's own.
 
@@ -751,5 +742,5 @@ def is_user_supplied(part: Any) -> bool:
     >>> is_user_supplied(Linear(np.ones(2), Simplex(2)))
     False
     """
-    own = is_own(unwrap(part)) and not part.runs_user_code
+    own = validate.is_own(unwrap(part)) and not part.runs_user_code
     return not own or any(map(is_user_supplied, part.inner_parts))

@@ -204,3 +204,12 @@ def describe_type(value: Any) -> str:
     ('int', 'the class int (an object is needed)')
     """
     return f"the class {value.__name__} (an object is needed)" if isinstance(value, type) else type(value).__name__
+
+
+def is_own(value: Any) -> bool:
+    """Whether an object is of a class of this library, not of NumPy, SciPy or a user.
+
+    >>> is_own(InvalidInput("x", "a number", "none")), is_own(np.ones(2))
+    (True, False)
+    """
+    return type(value).__module__.startswith("unipd.")

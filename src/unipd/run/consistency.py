@@ -12,6 +12,7 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array
+from unipd._util import validate
 from unipd._util.arrays import inner, norm, real_dtype
 from unipd._util.context import current_context
 from unipd.atoms import Blocks, LowRank, dense, inner_product
@@ -20,7 +21,7 @@ from unipd.errors import OracleError, UnboundedOracle
 from unipd.methods import Certificate, State
 from unipd.methods.base import ORACLE_SHARE, fast_replace
 from unipd.problem import Problem
-from unipd.protocols import OracleDefaults, SharpAnswer, declares, is_own, is_user_supplied, unwrap
+from unipd.protocols import OracleDefaults, SharpAnswer, declares, is_user_supplied, unwrap
 from unipd.run.history import dense_bytes
 from unipd.run.infeasibility import is_separating
 from unipd.run.result import remeasure, tracker_error
@@ -420,7 +421,7 @@ def proves_bounds(problem: Problem) -> bool:
 def _proves_errors(oracle: Any) -> bool:
     part, default = unwrap(oracle), OracleDefaults.call_certified
     is_defined = declares(part, "call_certified") and getattr(type(part), "call_certified", None) is not default
-    proves = not oracle.runs_user_code if is_own(part) else is_defined
+    proves = not oracle.runs_user_code if validate.is_own(part) else is_defined
     return proves and all(map(_proves_errors, oracle.inner_parts))
 
 

@@ -35,7 +35,7 @@ from unipd.memory import as_tracker, peak_memory, require_room_for_run, tracker_
 from unipd.methods import Method, State, as_method
 from unipd.methods.base import ForecastsMemory, WarmPoint, fast_replace, method_options, start_from
 from unipd.problem import Problem
-from unipd.protocols import SharpOracle, Tracker, is_own
+from unipd.protocols import SharpOracle, Tracker
 from unipd.run.checkpoint.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
 from unipd.run.consistency import ADVICE, revise_bound, verify_recorded_bounds
 from unipd.run.history import History, Incumbent, IterationInfo
@@ -596,7 +596,7 @@ def _are_same_sets(sharp: SharpOracle, other: SharpOracle) -> bool:
     [True, False]
     """
     one, two = (part.oracle if type(part) is Linear else part for part in (sharp, other))
-    if one is two or type(one) is not type(two) or not is_own(one):
+    if one is two or type(one) is not type(two) or not validate.is_own(one):
         return one is two
     mine, others = ({name: value for name, value in vars(part).items() if name != "_shape"} for part in (one, two))
     is_plain = all(isinstance(value, (int, float, str)) for value in (*mine.values(), *others.values()))

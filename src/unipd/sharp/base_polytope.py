@@ -10,7 +10,6 @@ from unipd import atoms
 from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd.errors import InvalidInput, OracleError
-from unipd.protocols import is_own
 from unipd.sharp.base import Sharp
 
 ROUNDS = 1000
@@ -112,7 +111,7 @@ class BasePolytope(Sharp):
         if not isinstance(function, ChainFunction) and not callable(function):
             raise InvalidInput("function", "a function of a mask, or an object with along(order)", repr(function))
         self.function = function
-        self.runs_user_code = not is_own(function)
+        self.runs_user_code = not validate.is_own(function)
 
     def along(self, order: IntArray) -> Array:
         """Return F on the sets of the first 1, 2, ... elements of an order."""

@@ -13,12 +13,7 @@ from unipd.atoms import SparsePoint
 from unipd.errors import InvalidInput
 from unipd.sharp.base import largest_above
 from unipd.sharp.coordinates import Coordinates
-from unipd.sharp.norm_ball import (
-    NormBall,
-    largest_entry,
-    scatter_point,
-    unit,
-)
+from unipd.sharp.norm_ball import NormBall, largest_entry, scatter_point, unit
 
 
 class GroupBall(NormBall):

@@ -15,7 +15,7 @@ from unipd._util.arrays import hermitian_part
 from unipd._util.printing import ReprMixin
 from unipd.atoms import SparsePoint, inner_product
 from unipd.errors import InvalidInput
-from unipd.protocols import OracleDefaults, SharpAnswer, SharpOracle, is_own
+from unipd.protocols import OracleDefaults, SharpAnswer, SharpOracle
 from unipd.sharp.base import as_oracle
 from unipd.spectral.operators import difference, pairing
 
@@ -56,7 +56,7 @@ class Linear(ReprMixin, OracleDefaults):
     def __init__(self, cost: Any, oracle: SharpOracle) -> None:
         self.oracle: OracleDefaults = as_oracle("oracle", oracle)
         self.linear_cost = self.cost = _validate_cost(cost, self.oracle)
-        self.runs_user_code = hasattr(cost, "matvec") and not is_own(cost)
+        self.runs_user_code = hasattr(cost, "matvec") and not validate.is_own(cost)
         self.real_only = self.oracle.real_only
         self.has_membership_test = self.oracle.has_membership_test
         self.is_strictly_convex = self.oracle.is_strictly_convex

@@ -25,15 +25,7 @@ from unipd.errors import InvalidInput
 from unipd.maps.base import Map
 from unipd.maps.pauli import strings
 from unipd.maps.pauli.dense import MULTI_VECTOR_COLUMNS, PauliBlocks
-from unipd.maps.pauli.layout import (
-    BLOCK_BITS,
-    Layout,
-    arrange,
-    deinterleave,
-    empty_aligned,
-    interleave,
-    make_workspace,
-)
+from unipd.maps.pauli.layout import BLOCK_BITS, Layout, arrange, deinterleave, empty_aligned, interleave, make_workspace
 from unipd.spectral.operators import HermitianMatrix
 
 SERIAL_WORK = 1 << 20

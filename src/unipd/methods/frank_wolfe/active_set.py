@@ -22,13 +22,7 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.arrays import inner
 from unipd.atoms import Atom
-from unipd.dual import (
-    DualValue,
-    call_oracle,
-    call_oracle_along,
-    dual_value,
-    image_of,
-)
+from unipd.dual import DualValue, call_oracle, call_oracle_along, dual_value, image_of
 from unipd.methods.base import (
     ORACLE_SHARE,
     Counts,

@@ -9,12 +9,7 @@ from unipd import atoms
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.arrays import inner
-from unipd.dual import (
-    DualValue,
-    call_oracle,
-    dual_value,
-    image_of,
-)
+from unipd.dual import DualValue, call_oracle, dual_value, image_of
 from unipd.methods.base import (
     ORACLE_SHARE,
     Counts,

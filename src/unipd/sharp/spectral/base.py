@@ -19,7 +19,7 @@ from unipd._util.arrays import hermitian_part, real_dtype
 from unipd._util.printing import ReprMixin
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.protocols import OracleDefaults, SharpAnswer, is_own
+from unipd.protocols import OracleDefaults, SharpAnswer
 from unipd.sharp.base import Membership
 from unipd.spectral import (
     BOUND_KINDS,
@@ -152,7 +152,7 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
         self.certify = certify
         self.engine = self.default_engine if engine is None else engine
         self.certification = Certification() if certification is None else certification
-        self.runs_user_code = not all(map(is_own, (self.engine, self.certification)))
+        self.runs_user_code = not all(map(validate.is_own, (self.engine, self.certification)))
 
     @property
     def shape(self) -> Shape:
