@@ -39,7 +39,7 @@ Linear map: required ``image``, ``adjoint``, ``domain``, ``codomain``, ``dtype``
 ========================  ==========================================  =========================
 ``negated_adjoint``       -A^* lam without a copy of -lam             ``adjoint`` of -lam
 ``has_cheap_images``      pricing of many atoms                       False
-``columns``               coordinates instead of atoms                None: not at hand
+``columns``               coordinates instead of atoms                None: not known
 ``has_image_parts``       images in parts for very long dual vectors  False
 ``image_lines``           the arrays of those parts                   required by the former
 ``has_adjoint_entries``   smaller certificates (memory forecasts)     False
@@ -595,7 +595,7 @@ class MapDefaults(_Map):
         return self.adjoint(-1.0 * dual)
 
     def columns(self, places: Any) -> Any:
-        """Return the columns A e_j at flat entries j of x, as a dense or CSC matrix; None when they are not at hand."""
+        """Return the columns A e_j at flat entries j of x, as a dense or CSC matrix; None when they are not known."""
         return None
 
     def image_lines(self, atom: Any) -> tuple[Array, Array, Array, Array, Array]:

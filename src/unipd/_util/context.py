@@ -287,7 +287,7 @@ def _caller_of_llvm(frame: FrameType | None) -> FrameType | None:
 
 
 def _interrupt_in(frame: FrameType) -> None:
-    """Raise ``KeyboardInterrupt`` as soon as a frame further out goes on."""
+    """Raise ``KeyboardInterrupt`` as soon as an outer frame resumes."""
 
     def interrupt(*_: object) -> None:
         sys.settrace(None)

@@ -1,4 +1,4 @@
-"""Atomic file writes: a file is replaced whole or not at all; links that lead nowhere."""
+"""Atomic file writes: a file is replaced whole or not at all; broken links."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def call_oracle(
     tolerance, start
         Absolute error allowed to an inexact oracle, and an atom to start from.
     certified
-        Request the oracle's strongest affordable certificate, if it offers one.
+        Request the oracle's strongest affordable certificate, if it offers one; in double precision where A can.
     without_atom
         Request the value only; the answer's atom may then be None.
 
@@ -171,6 +171,7 @@ def call_oracle(
     oracle = problem.sharp.value if without_atom else problem.sharp
     if certified:
         oracle = problem.sharp.call_certified
+        direction = double_direction(problem, dual) if direction is None else direction
     return call_oracle_along(problem, dual, direction, oracle, tolerance, start)[1]
 
 
@@ -757,7 +758,7 @@ def lower_bound(problem: Problem, point: DualValue) -> LowerBound:
 def _cancellation_size(problem: Problem, point: DualValue) -> float:
     """Return <|lam|, |b| + |A x^*|>, the size of the terms that cancel in the sums of a bound.
 
-    Long vectors have ||lam|| (||b|| + ||A x^*||), an upper bound; b stands in for an image that is not kept.
+    Long vectors have ||lam|| (||b|| + ||A x^*||), an upper bound; b takes the place of an image that is not kept.
     """
     image = point.image if isinstance(point, DualPoint) else problem.b
     if problem.b.size <= _SHORT:

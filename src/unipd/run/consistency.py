@@ -16,7 +16,7 @@ from unipd._util import validate
 from unipd._util.arrays import inner, norm, real_dtype
 from unipd._util.context import current_context
 from unipd.atoms import Blocks, LowRank, dense, inner_product
-from unipd.dual import double_direction, evaluate, lower_bound, oracle_errors
+from unipd.dual import evaluate, lower_bound, oracle_errors
 from unipd.errors import OracleError, UnboundedOracle
 from unipd.methods import Certificate, State
 from unipd.methods.base import ORACLE_SHARE, fast_replace
@@ -437,7 +437,7 @@ def certify_bound(
         workspace.release()  # the strongest certificate needs memory of its own
     absolute = max(tolerance, ORACLE_SHARE * accuracy * problem.scale(certificate.objective))
     dual = certificate.dual
-    point = evaluate(problem, dual, direction=double_direction(problem, dual), tolerance=absolute, certified=True)
+    point = evaluate(problem, dual, tolerance=absolute, certified=True)
     certified = replace(certificate, dual_bound=-math.inf).update_bound(problem, point)
     if certified.bound_kind == STATED and proves_bounds(problem):
         certified = replace(certified, bound_kind=RIGOROUS if certified.ray_scale == 0.0 else point.bound_kind)
@@ -458,7 +458,7 @@ def require_recorded_bound(problem: Problem, certificate: Certificate, accuracy:
         problem = problem.truncate(certificate.size_limit)
     dual, scale = certificate.dual, problem.scale(certificate.objective)
     tolerance = ORACLE_SHARE * accuracy * scale
-    point = evaluate(problem, dual, direction=double_direction(problem, dual), tolerance=tolerance, certified=True)
+    point = evaluate(problem, dual, tolerance=tolerance, certified=True)
     rounding = _rounding_of_bound(problem, certificate)
     bound = lower_bound(problem, point)[0] + point.error + rounding
     if not stored <= bound:

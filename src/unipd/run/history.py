@@ -241,7 +241,7 @@ class Incumbent:
         self._is_small = dense_bytes(problem) <= most_bytes
 
     def observe(self, state: State) -> None:
-        """Take up the next state."""
+        """Compare the next state with the incumbent."""
         best = self._best
         may_hold = self._is_small or _held_bytes(state) <= self._most_bytes
         if best is None or not may_hold or not self._is_better(best, state):

@@ -73,7 +73,7 @@ def is_separating(problem: Problem, dual: Array) -> bool:
 def improving_ray(problem: Problem, atom: Any) -> ImprovingRay | None:
     """Return the ray of a point at infinity that an oracle gave, if the objective improves along it without end.
 
-    The point stands for x + t d, t large. The ray d proves that the problem is unbounded, if it is feasible at all,
+    The point represents x + t d for large t. The ray d proves that the problem is unbounded, if it is feasible at all,
     when x + t d lies in X, A d is a direction of recession of K up to rounding (eps^0.75 ||D A|| ||d||, where D
     equilibrates the rows), and f(x + t d) + phi(A x + t A d - b) decreases at a rate that does not vanish: checked at
     t, 2 t and 4 t.

@@ -196,7 +196,7 @@ class Termination:
         return Conclusion(status, final, x, image, certificate, error)
 
     def next_check(self, iteration: int) -> float:
-        """Return the iteration before which nothing can end the run but its accuracy or a failure; the next in doubt.
+        """Return the iteration before which only the accuracy or a failure can end the run; the next one if unsure.
 
         A loss problem whose gap is positive and larger than requested needs no other check.
         """
@@ -386,7 +386,7 @@ def downgrade(result: Result, status: Status, note: str = "") -> Result:
     result
         The result of a run.
     status
-        Why it is not what was asked for.
+        Why the result falls short of the request.
     note
         A sentence for the user.
 

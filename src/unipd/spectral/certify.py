@@ -360,7 +360,7 @@ def bound_fill(matrix: Any) -> int:
 
 
 def knows_entries(operator: Any) -> bool:
-    """Whether the entries are at hand without products: an array, a sparse matrix, an operator with ``tocsr``."""
+    """Whether the entries are known without products: an array, a sparse matrix, an operator with ``tocsr``."""
     return is_explicit(operator) or hasattr(operator, "tocsr")
 
 
@@ -532,8 +532,8 @@ def _is_psd_sparse(matrix: Any, shift: float) -> bool:
 def _factor_error(shifted: Any, margin: float) -> float | None:
     """Return a bound on ||M - margin I - L D L^*|| for the computed factors, or None when D > 0 fails.
 
-    The factors satisfy M + E = L U with |E| <= gamma |L| |U| entry by entry, and U differs from D L^* by a G that
-    is at hand, so ||gamma |L| |U| 1|| + |||L| |G| 1|| in the maximum norm bounds the distance.
+    The factors satisfy M + E = L U with |E| <= gamma |L| |U| entry by entry, and U differs from D L^* by a
+    known G, so ||gamma |L| |U| 1|| + |||L| |G| 1|| in the maximum norm bounds the distance.
     """
     from scipy.sparse.linalg import splu
 

@@ -72,7 +72,7 @@ class Engine:
     array_limit
         "auto" treats arrays and sparse matrices as dense when their smaller side is at most this.
     precision
-        Largest residual of singular triples relative to the largest value, however loose the tolerance asked for; None
+        Largest residual of singular triples relative to the largest value, however loose the requested tolerance; None
         leaves the choice to the oracle.
 
     Raises
@@ -298,7 +298,7 @@ def starting_block(start: Any, rows: int, block: int, dtype: Any, seed: int, mix
 
     A warm start v becomes v / ||v|| + mix * g / ||g|| with g Gaussian, so that its angle to any fixed vector is
     almost surely not a right one. g is turned to the phase of v (<g, v> >= 0): the phase of an eigenvector is left to
-    rounding, and what comes of -v must be what comes of v. Vectors of length zero count as absent.
+    rounding, and v and -v must lead to the same answer. Vectors of length zero count as absent.
 
     >>> starting_block(np.array([0.0, 5.0]), 2, 1, np.float64, 0, 0.0)
     array([[0.],

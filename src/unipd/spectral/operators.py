@@ -277,7 +277,7 @@ class Products:
 
     @property
     def explicit(self) -> bool:
-        """Whether the entries are at hand (an array or a sparse matrix), so that making it dense costs no product."""
+        """Whether the entries are known (an array or a sparse matrix), so that making it dense costs no product."""
         return is_explicit(self.operator)
 
     def transposed(self) -> Products:
@@ -421,7 +421,7 @@ class Gram:
 
 
 def norm_bound(operator: Any) -> float | None:
-    """Return an upper bound on the largest singular value without any product, or None when none is at hand.
+    """Return an upper bound on the largest singular value without any product, or None when none is known.
 
     Matrices: the smaller of the Frobenius norm and sqrt(||M||_1 ||M||_inf). Operators: their own ``norm_bound()``.
 

@@ -219,7 +219,7 @@ def top_eigenvalue(
     Returns
     -------
     TopEigenvalue
-        ``lower``, ``upper``, the products spent, and the vector where it was asked for.
+        ``lower``, ``upper``, the products spent, and the vector if requested.
 
     Raises
     ------

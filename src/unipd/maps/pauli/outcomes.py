@@ -189,7 +189,7 @@ def _letter_matrix(number: int) -> FloatArray:
 
 
 OPERATOR_TOLERANCE = 1e-6
-"""Largest error of operators that are to be Hermitian, positive and to sum to one: rounding and printed digits."""
+"""Tolerance of the checks that operators are Hermitian, positive and sum to one: rounding and printed digits."""
 JOINT_QUBITS = 6
 """Most qubits of a measurement of all qubits together, whose coefficients are a dense matrix."""
 

@@ -42,7 +42,7 @@ LEAST_DAMPING, DAMPING_GROWTH = 1e-6, 10.0
 """The diagonal grows by this share of its largest entry after a Newton step that was too long, and by this factor after
 the next one: columns of a support with nearly as many entries as rows are dependent, and steps along them endless."""
 LARGEST_SYSTEM, SMALL_SYSTEM = 2500, 300
-"""Entries of the support up to which a Newton system is factorised, with and without a Gram matrix at hand; larger ones
+"""Entries of the support up to which a Newton system is factorised, with and without a known Gram matrix; larger ones
 are solved iteratively."""
 PRODUCTS = 300
 """Conjugate gradient steps for such a system."""

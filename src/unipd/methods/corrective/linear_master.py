@@ -35,7 +35,7 @@ EARLY, LATE = 3, 50
 that supports have many more points than the hull, or one block has sparse columns, of which a Gram matrix knows
 nothing; else as many as masters with a proximal term may well take in all."""
 _TOLERANCE = 1e-9
-"""Feasibility that HiGHS is asked for, in units of the largest entries of A and b, and of the cost."""
+"""Feasibility tolerance of HiGHS, in units of the largest entries of A and b, and of the cost."""
 _PENALTY_GROWTH = 10.0
 """The penalty is this multiple of the largest multiplier met, and grows by it where slacks remain at the optimum."""
 

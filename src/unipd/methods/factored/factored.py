@@ -375,7 +375,7 @@ def _is_nearly_feasible(state: FactoredState, previous: FactoredState, infeasibi
 
 
 def _is_refuted(problem: Problem, state: FactoredState) -> bool:
-    """Whether a bound by residuals claims the accuracy, and the run goes on: then its certificate has refuted it."""
+    """Whether a bound by residuals claims the accuracy while the run continues: its certificate has refuted it."""
     certificate = state.certificate
     return certificate.bound_kind == RESIDUAL and certificate.absolute_gap <= requested_gap(problem, state)
 
@@ -394,8 +394,7 @@ def certify_or_escape(problem: Problem, state: FactoredState, *, is_refuted: boo
         tolerance = START_TOLERANCE * problem.typical_objective
     if is_refuted:
         forgotten = replace(state.certificate, dual_bound=-math.inf, bound_kind=RIGOROUS)
-        direction = double_direction(problem, dual)
-        point = evaluate(problem, dual, direction=direction, tolerance=ORACLE_SHARE * eps, certified=True)
+        point = evaluate(problem, dual, tolerance=ORACLE_SHARE * eps, certified=True)
         state = with_bound(problem, replace(state, certificate=forgotten), point)
     else:
         state, point = certify_at(problem, state, dual, tolerance)

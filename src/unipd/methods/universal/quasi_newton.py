@@ -283,7 +283,7 @@ def _report(problem: Problem, state: QuasiNewtonState, point: DualPoint, **chang
 
 
 def _measure(problem: Problem, point: DualPoint) -> Measures:
-    """Return objective and feasibility of x^*(lam), whose f the oracle has told."""
+    """Return objective and feasibility of x^*(lam), with f as the oracle returned it."""
     return measure_point(problem, None, point.image, point.objective)
 
 

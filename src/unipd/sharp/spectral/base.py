@@ -110,8 +110,8 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
     - "residual" (free): Ritz value plus rho. It bounds an eigenvalue, and the top one unless the run has missed it;
       a random share in every start makes that a matter of probability zero, but nothing is proven;
     - "probabilistic": one more run from an independent random vector; wrong with probability ``delta`` at most;
-    - "rigorous": LAPACK or a factorisation for matrices that are small or at hand, else the norm bound of the
-      operator. Rectangular matrices count as small by their shorter side: where entries are at hand only the Gram
+    - "rigorous": LAPACK or a factorisation for matrices that are small or explicit, else the norm bound of the
+      operator. Rectangular matrices count as small by their shorter side: where entries are known only the Gram
       matrix of that side is formed. Operators known by their products alone are made dense for it; a final
       certificate (:meth:`call_certified`) does that only if the longer side is at most 16 times the limit as well.
 
