@@ -246,7 +246,7 @@ def test_statuses_of_results_are_replaced_in_one_package() -> None:
             return False
         return any(keyword.arg == "status" for keyword in node.keywords)
 
-    assert find_in_source(is_replaced) == {"run/termination.py", "run/polish.py"}
+    assert find_in_source(is_replaced) == {"run/termination.py", "run/polishing.py"}
 
 
 def test_relative_errors_alone_end_no_run() -> None:

@@ -33,7 +33,7 @@ from unipd.report.curves import (
     positive_or_nan,
 )
 from unipd.run import Result
-from unipd.run.compare import common_scale
+from unipd.run.comparison import common_scale
 
 FORMATS = (".png", ".svg", ".pdf")
 THEMES = ("light", "dark")

@@ -1,13 +1,13 @@
 from unipd.run.checkpoint import Checkpoint as Checkpoint
 from unipd.run.checkpoint import CheckpointWarning as CheckpointWarning
-from unipd.run.compare import Comparison as Comparison
-from unipd.run.compare import compare as compare
+from unipd.run.comparison import Comparison as Comparison
+from unipd.run.comparison import compare as compare
 from unipd.run.history import COLUMNS as COLUMNS
 from unipd.run.history import History as History
 from unipd.run.history import IterationInfo as IterationInfo
 from unipd.run.loop import iterate as iterate
 from unipd.run.loop import solve as solve
-from unipd.run.polish import polish as polish
+from unipd.run.polishing import polish as polish
 from unipd.run.result import Result as Result
 from unipd.run.stopping import Accuracy as Accuracy
 from unipd.run.stopping import MaxCpuSeconds as MaxCpuSeconds
@@ -19,16 +19,16 @@ from unipd.run.stopping import StoppingRule as StoppingRule
 from unipd.run.stopping import When as When
 from unipd.run.termination import downgrade as downgrade
 from unipd.run.termination import recheck as recheck
-from unipd.run.compare import Truth
-from unipd.run.compare import common_scale
-from unipd.run.compare import comparison_rows
+from unipd.run.comparison import Truth
+from unipd.run.comparison import common_scale
+from unipd.run.comparison import comparison_rows
 from unipd.run.history import Incumbent
 from unipd.run.infeasibility import is_separating
 from unipd.run.infeasibility import nearest_ray
 from unipd._util.context import request
 from unipd._util.context import stop_on_signals
 from unipd.run.loop import Run
-from unipd.run.polish import merge_light_atoms
+from unipd.run.polishing import merge_light_atoms
 from unipd.run.progress import Heartbeat
 from unipd.run.progress import remaining_seconds
 from unipd.run.progress import watch_runs

@@ -271,7 +271,7 @@ def solve(
     result = run.result()
     if not polish:
         return result
-    from unipd.run.polish import polish as polish_result  # which itself iterates
+    from unipd.run.polishing import polish as polish_result  # which itself iterates
 
     return polish_result(problem, result)
 

@@ -18,6 +18,5 @@ A user-supplied oracle is a function (:func:`from_callable`) or derives from :cl
 """
 
 from unipd._util.lazy import lazy_exports
-from unipd.sharp.from_callable import from_callable as from_callable
 
 __getattr__, __dir__, __all__ = lazy_exports(__name__)

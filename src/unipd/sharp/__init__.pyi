@@ -9,7 +9,7 @@ from unipd.sharp.convex_hull import ConvexHull as ConvexHull
 from unipd.sharp.coordinates import Coordinates as Coordinates
 from unipd.sharp.entropy import Entropy as Entropy
 from unipd.sharp.flow_polytope import FlowPolytope as FlowPolytope
-from unipd.sharp.from_callable import from_callable as from_callable
+from unipd.sharp.callable_sharp import from_callable as from_callable
 from unipd.sharp.group_ball import GroupBall as GroupBall
 from unipd.sharp.k_sparse import KSparsePolytope as KSparsePolytope
 from unipd.sharp.k_sparse import KSupportBall as KSupportBall

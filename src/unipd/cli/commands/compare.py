@@ -180,7 +180,7 @@ def compare(
 
     Limits apply to each method. The exit code is 0 if every method reached the accuracy, 3 otherwise.
     """
-    from unipd.run.compare import comparison_rows
+    from unipd.run.comparison import comparison_rows
 
     names = None if methods is None else parse_methods(methods)
     subject, title = load_subject(problem, demo, size, options.seed)
