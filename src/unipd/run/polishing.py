@@ -172,7 +172,7 @@ def _polish_hull(problem: Problem, state: State, accuracy: float) -> State:
     from unipd.methods.corrective.model import Bundle
 
     bundle = Bundle.of(problem, points[0], by_block=False).with_atoms(problem, *points[1:])
-    bundle = bundle.at(_first_weights(bundle, points, weights))
+    bundle = bundle.with_weights(_first_weights(bundle, points, weights))
     smoothness, counts = _smoothness(problem, state, points[0], accuracy, counts)
     bundle, dual = _optimize_weights(problem, bundle, dual, smoothness, accuracy)
     tolerance = ORACLE_SHARE * target_eps(problem, None, accuracy, bundle.objective())

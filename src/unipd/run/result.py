@@ -430,7 +430,7 @@ def _relative_text(known: Mapping[str, Any], name: str, absolute: str, scale: st
     elif math.isclose(figure * size, counterpart, rel_tol=1e-3) or not math.isfinite(figure * size):
         to = f" to {format_value(float(size), 4)}"
     else:
-        to = ", rows of A at unit norm"
+        to = ", with rows of A at unit norm"
     allowed = f"; absolute {format_value(counterpart, 3)}, allowed {known['atol']:g}" if known["atol"] else ""
     return f"{format_value(figure, 3)} (relative{to}{requested}{allowed})"
 

@@ -41,7 +41,7 @@ Callback = Callable[[IterationInfo], "bool | Status | None"]
 DEFAULT_ITERATIONS = 10_000
 """Iteration limit of runs without a stopping rule."""
 STALL = Stall(window=1000, factor=0.9999)
-"""Ends every run whose gap and infeasibility have reached what the precision allows."""
+"""Ends every run whose gap and infeasibility have both stopped improving, as where they reach the precision."""
 CERTIFICATE_PRODUCTS = 6000
 """A run of this many products can afford a probabilistic certificate at its end, whose cost is then minor."""
 GAP_SHARE = 0.1

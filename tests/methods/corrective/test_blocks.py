@@ -208,7 +208,7 @@ def many_in_a_block() -> tuple[Problem, Bundle]:
         bundle = bundle.with_atoms(problem, evaluate(problem, random.standard_normal(4)))
     starts = bundle.starts
     weights = project_simplices(0.1 * random.standard_normal(bundle.blocks.size), bundle.blocks, starts)
-    return problem, bundle.at(weights)
+    return problem, bundle.with_weights(weights)
 
 
 def test_merging_keeps_the_point() -> None:

@@ -81,7 +81,7 @@ def test_the_bundle_keeps_its_limit_and_its_point() -> None:
     points = [evaluate(problem, random.standard_normal(4)) for _ in range(5)]
     bundle = Bundle.of(problem, points[0]).with_atoms(problem, *points[1:], points[2])
     np.testing.assert_array_equal(bundle.columns.matrix.T, [point.image for point in points])
-    bundle = bundle.at(np.array([0.1, 0.3, 0.05, 0.25, 0.3]))
+    bundle = bundle.with_weights(np.array([0.1, 0.3, 0.05, 0.25, 0.3]))
     merged = bundle.prune(3, np.zeros(4))
     assert len(merged.atoms) == 3
     np.testing.assert_allclose(merged.image(problem), bundle.image(problem))
@@ -165,7 +165,11 @@ def test_of_idle_atoms_the_dearest_leave() -> None:
     random = np.random.default_rng(1)
     problem = unipd.Problem(sharp.L2Ball(6), random.standard_normal((4, 6)), random.standard_normal(4), "=")
     points = [evaluate(problem, random.standard_normal(4)) for _ in range(6)]
-    bundle = Bundle.of(problem, points[0]).with_atoms(problem, *points[1:]).at(np.array([0.5, 0.0, 0.0, 0.5, 0.0, 0.0]))
+    bundle = (
+        Bundle.of(problem, points[0])
+        .with_atoms(problem, *points[1:])
+        .with_weights(np.array([0.5, 0.0, 0.0, 0.5, 0.0, 0.0]))
+    )
     dual = random.standard_normal(4)
     prices = np.array([point.image @ dual for point in points])
     kept = bundle.prune(4, dual).columns.matrix + problem.b[:, None]
@@ -179,7 +183,7 @@ def test_merging_onto_an_atom_that_is_there_keeps_the_point() -> None:
     bundle = Bundle.of(problem, evaluate(problem, np.array([-1.0, -1.0])))
     for dual in ([-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]):
         bundle = bundle.with_atoms(problem, evaluate(problem, np.array(dual)))
-    bundle = bundle.at(np.array([0.1, 0.2, 0.3, 0.4]))
+    bundle = bundle.with_weights(np.array([0.1, 0.2, 0.3, 0.4]))
     merged = bundle.prune(3, np.zeros(2)).prune(2, np.zeros(2))
     np.testing.assert_allclose(merged.image(problem), bundle.image(problem))
 

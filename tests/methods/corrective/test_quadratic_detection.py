@@ -68,7 +68,7 @@ def _bundle(oracle: Any, seed: int, count: int) -> tuple[Bundle, unipd.Problem]:
     problem = unipd.Problem(oracle, random.standard_normal((3, 5)), random.standard_normal(3), "=")
     points = [evaluate(problem, random.standard_normal(3)) for _ in range(count)]
     bundle = Bundle.of(problem, points[0]).with_atoms(problem, *points[1:])
-    return bundle.at(random.dirichlet(np.ones(len(bundle.atoms)))), problem
+    return bundle.with_weights(random.dirichlet(np.ones(len(bundle.atoms)))), problem
 
 
 @given(name=st.sampled_from(sorted(QUADRATICS)), seed=st.integers(0, 10_000))

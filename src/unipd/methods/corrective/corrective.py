@@ -228,8 +228,8 @@ class Corrective:
         order = np.argsort(-weights, kind="stable")[: memory - 1]
         atoms = [(*warm.atoms, *idle)[place] for place in order]
         points = known_atoms(problem, atoms)
-        bundle = first.bundle.at(np.zeros(1)).with_atoms(problem, *points, weights=weights[order].tolist())
-        bundle = bundle if bundle.conic else bundle.at(bundle.weights / bundle.weights.sum())
+        bundle = first.bundle.with_weights(np.zeros(1)).with_atoms(problem, *points, weights=weights[order].tolist())
+        bundle = bundle if bundle.conic else bundle.with_weights(bundle.weights / bundle.weights.sum())
         return replace(
             first,
             bundle=bundle,

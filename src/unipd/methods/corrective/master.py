@@ -134,13 +134,13 @@ def solve_master(
     if signs is not None and smoothness > 0.0:
         weights = _minimize_signed(master, np.broadcast_to(signs, problem.dual_shape).reshape(-1), is_warm)
         dual = master.dual(bundle.residual_at(problem, weights))
-        return bundle.at(weights), dual.astype(problem.dtype, copy=False)
+        return bundle.with_weights(weights), dual.astype(problem.dtype, copy=False)
     point = first = master.at(bundle.weights)
     for _ in range(_NEWTON_STEPS):
         point, is_done = _newton_step(master, point, max(tolerance, _LAST_SHARE * (first.value - point.value)))
         if is_done:
             break
-    return bundle.at(point.weights), point.dual.astype(problem.dtype, copy=False)
+    return bundle.with_weights(point.weights), point.dual.astype(problem.dtype, copy=False)
 
 
 def _minimize_signed(master: Master, signs: FloatArray, is_warm: bool) -> FloatArray:

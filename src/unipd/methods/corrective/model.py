@@ -163,7 +163,7 @@ class Bundle:
             diagonal=diagonal,
             quadratic_gram=None if diagonal is None else np.zeros((0, 0)),
         )
-        return empty.with_atoms(problem, point).at(np.ones(count))
+        return empty.with_atoms(problem, point).with_weights(np.ones(count))
 
     @property
     def count(self) -> int:
@@ -188,7 +188,7 @@ class Bundle:
         """
         return not (self.conic or self.columns.is_sparse)
 
-    def at(self, weights: FloatArray) -> Bundle:
+    def with_weights(self, weights: FloatArray) -> Bundle:
         """Return the bundle with other weights."""
         return replace(self, weights=weights)
 
@@ -213,7 +213,7 @@ class Bundle:
                 if weights:
                     totals[place] += weights[number] * (math.sqrt(max(point.objective, 0.0)) if self.conic else 1.0)
         larger = self._append(entries) if entries else self
-        return larger.at(np.array(totals)) if weights else larger
+        return larger.with_weights(np.array(totals)) if weights else larger
 
     def _entry(self, problem: Problem, point: DualPoint | KnownAtom, block: int, atom: Any) -> _Entry:
         image, cost = point.image, point.objective

@@ -82,7 +82,7 @@ class Splitting:
                 here = replace(here, is_extrapolated=False, history=())
             else:
                 has_entered = bool(((weights > 0.0) & (bundle.weights == 0.0)).any())
-                bundle, residual = bundle.at(weights), moved
+                bundle, residual = bundle.with_weights(weights), moved
                 history = (*(() if has_entered else here.history), (as_real(point), as_real(step)))
                 here = replace(here, safe=point + step, length=norm(step), history=history[-LONGEST_HISTORY:])
                 here = replace(here, is_extrapolated=len(here.history) >= FIRST_HISTORY)

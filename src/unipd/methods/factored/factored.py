@@ -50,7 +50,7 @@ EXACT = 1e-11
 LARGEST_PENALTY_TERM = 30.0
 """When the penalty term exceeds the objective by this factor, steps do nothing but lower the infeasibility."""
 SLOWEST_DECREASE = 0.7
-"""Steps lost in rounding continue while an iteration lowers the stationarity to this share."""
+"""Where rounding hides the decrease, steps continue while an iteration lowers the stationarity to this share."""
 FEASIBLE_SHARE = 0.1
 """Near the end the oracle waits until the infeasibility is this share of the accuracy, while it falls fast."""
 ORACLE_EVERY = 50
