@@ -152,7 +152,7 @@ def test_several_ratings_of_a_pair(ratings, duplicates):
 
 def test_duplicates_are_not_dropped_silently(ratings):
     doubled = tuple(np.append(part, part[:3]) for part in ratings)
-    with pytest.warns(UserWarning, match="3 ratings are ignored"):
+    with pytest.warns(UserWarning, match="rated again later: 3;"):
         CompletionModel(RADIUS).fit(doubled)
     with pytest.raises(InvalidInput, match="several of user"):
         CompletionModel(RADIUS, duplicates="error").fit(doubled)

@@ -268,7 +268,7 @@ def test_columns_and_duplicates(invoke, tmp_path):
     by_position = invoke(*words)
     assert json.loads(by_position.stdout)["users"] == 15
     assert "columns taken by position: user = 'what'" in by_position.stderr
-    assert "1 ratings are ignored" in by_position.stderr
+    assert "pairs are rated again later: 1;" in by_position.stderr
     by_name = invoke(*words, "--columns", "user=who,item=what,rating=liking", "--duplicates", "mean")
     content = json.loads(by_name.stdout)
     assert (content["users"], content["duplicates"]) == (20, 1)

@@ -324,7 +324,7 @@ def _warn_of_duplicates(data: IndexedRatings, duplicates: str | None) -> None:
     if data.repeated and duplicates is None:
         advice = 'choose duplicates="last", "mean" or "error"'
         warnings.warn(
-            f"{data.repeated} ratings are ignored because their pairs are rated again later: {advice}", stacklevel=4
+            f"ratings ignored because their pairs are rated again later: {data.repeated}; {advice}", stacklevel=4
         )
 
 
