@@ -15,6 +15,7 @@ from unipd.apps.completion import (
     norm_problem,
     solve_completion,
 )
+from unipd.apps.completion.problem import FLOOR
 from unipd.reproduce import generate_ratings
 
 from .instances import SHAPE, dense_side, small
@@ -104,6 +105,18 @@ def test_narrow_factors_are_widened():
     wide = solve_completion(completion, 40.0, SolverOptions(1e-5, rank=30))
     assert narrow.status is wide.status is unipd.Status.SOLVED
     assert narrow.objective == pytest.approx(wide.objective, rel=1e-3)
+
+
+def test_stages_know_the_multiplier_of_the_radius():
+    shape = (40, 30)
+    completion = CompletionProblem(*small(seed=3, count=500, shape=shape, rank=8, noise=0.05), shape, SETTINGS["plain"])
+    found, fixed = (
+        solve_completion(completion, 40.0, SolverOptions(1e-5, rank=1, widen=each)) for each in (True, False)
+    )
+    multiplier = completion.multiplier(found.x, found.state.here.dual, 40.0)
+    assert found.state.multiplier == pytest.approx(multiplier, rel=0.01)
+    assert found.state.model.factors.parts[0].floor == FLOOR * found.state.multiplier
+    assert found.state.columns > fixed.state.columns == 1
 
 
 @pytest.mark.parametrize("noise", [0.0, 4.0])
