@@ -6,7 +6,7 @@ from unipd.couplings.base import ConvexLoss as ConvexLoss
 from unipd.couplings.base import ConvexSet as ConvexSet
 from unipd.couplings.base import CouplingBase as CouplingBase
 from unipd.couplings.base import RowScaling as RowScaling
-from unipd.couplings.box import Box as Box
+from unipd.couplings.relations import Box as Box
 from unipd.couplings.half_space import HalfSpace as HalfSpace
 from unipd.couplings.huber import Huber as Huber
 from unipd.couplings.least_squares import LeastSquares as LeastSquares

@@ -10,8 +10,7 @@ from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.arrays import clip_modulus, l1_threshold, norm, project_moduli_l1, shrink, total
 from unipd.couplings.base import ConvexSet, RowScaling, common_factor, require_like, row_factors
-from unipd.couplings.box import Box
-from unipd.couplings.relations import Equality
+from unipd.couplings.relations import Box, Equality
 
 
 class L1Ball(ConvexSet):

@@ -16,7 +16,7 @@ from unipd._util.printing import short_repr
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
-from unipd.sharp.norm_on_ball import NormOnBall
+from unipd.sharp.norms import NormOnBall
 from unipd.sharp.spectral.base import RankOneSharp, SquaredSharp, singular_values
 from unipd.sharp.spectral.factors import NuclearNormFactors, SpectralFactors
 from unipd.spectral import weakest_bound

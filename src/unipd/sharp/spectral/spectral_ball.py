@@ -13,8 +13,8 @@ from unipd._util.printing import short_repr
 from unipd.atoms import LowRank, dense
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
-from unipd.sharp.lp_ball import LInfBall, LpBall
-from unipd.sharp.power_norm import NormSquared
+from unipd.sharp.norm_ball import LInfBall, LpBall
+from unipd.sharp.norms import NormSquared
 from unipd.sharp.spectral.base import SpectralSharp, singular_values, weights_of
 from unipd.spectral import RIGOROUS
 from unipd.spectral.engine import decompose_dense
