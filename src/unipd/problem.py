@@ -155,7 +155,7 @@ class Problem(Scales):
         if split is not None:
             validate.flag("split", split)
         if split and not possible:
-            expected = "False, or a loss that can be split (its class defines slack)"
+            expected = "False, or a loss with a slack block (set slack_radius, or define slack)"
             raise InvalidInput("split", expected, type(unwrap(self.coupling)).__name__)
         return possible if split is None else split
 
