@@ -1,5 +1,7 @@
 """Polishing: a better point over the stored atoms, never a worse one, and a valid bound."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -147,3 +149,40 @@ def test_results_without_a_point_are_refused() -> None:
         unipd.polish(problem, bare)
     with pytest.raises(unipd.errors.InvalidInput, match="state"):
         unipd.polish(problem, None)
+
+
+def test_a_result_of_another_problem_is_measured_and_certified_anew(tmp_path: Path) -> None:
+    random = np.random.default_rng(2)
+    A, cost = random.standard_normal((10, 60)), random.standard_normal(60)
+    b = A @ random.dirichlet(np.ones(60))
+
+    def program(shift: float, coupling: str = "=") -> unipd.Problem:
+        return unipd.Problem(sharp.Linear(cost + shift, sharp.Simplex(60)), A, b, coupling)
+
+    fresh = unipd.solve(program(0.0), accuracy=1e-7)
+    fresh.save(tmp_path / "result.npz")
+    for problem in (program(0.0), program(-10.0), program(10.0), program(0.0, "<=")):
+        optimum = unipd.solve(problem, accuracy=1e-9).objective
+        for result in (fresh, unipd.load(tmp_path / "result.npz")):
+            fine = unipd.polish(problem, result)
+            assert fine.problem is problem
+            assert fine.dual_bound <= optimum + 1e-8 * abs(optimum)
+            assert fine.objective == pytest.approx(problem.sharp.objective(fine.x), rel=1e-9)
+            assert not fine.status.success or fine.objective == pytest.approx(optimum, rel=1e-6)
+
+
+def test_points_and_atoms_outside_the_set_are_not_polished() -> None:
+    A = np.random.default_rng(0).standard_normal((8, 20))
+    large, small = (
+        unipd.Problem(sharp.L1Ball(20, radius), A, A[:, 0] - A[:, 1], couplings.LeastSquares()) for radius in (3.0, 1.0)
+    )
+    solved = unipd.solve(large, "pairwise", accuracy=1e-6)
+    with pytest.raises(unipd.errors.InvalidInput, match="set X"):
+        unipd.polish(small, solved)
+    balanced = unipd.solve(replace_b(large, 0.1), "pairwise", accuracy=1e-2)  # in the small ball, of atoms outside it
+    assert small.sharp.contains(balanced.x)
+    assert small.sharp.contains(unipd.polish(small, balanced).x)
+
+
+def replace_b(problem: unipd.Problem, factor: float) -> unipd.Problem:
+    return unipd.Problem(problem.sharp, problem.map, factor * problem.b, problem.coupling)

@@ -15,12 +15,13 @@ from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.arrays import norm
 from unipd.atoms import Blocks, LowRank
-from unipd.dual import DualPoint, dual_point, evaluate
+from unipd.dual import DualPoint, dual_point, evaluate, oracle_errors
 from unipd.errors import InvalidInput
 from unipd.methods.base import (
     ORACLE_SHARE,
     Counts,
     State,
+    empty_certificate,
     keep_best_bound,
     keep_incumbent,
     measure_point,
@@ -31,11 +32,13 @@ from unipd.methods.factored import is_factorable
 from unipd.methods.factored.factored import Factored, with_factor
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer
+from unipd.run.consistency import require_recorded_point
 from unipd.run.history import History
-from unipd.run.loop import iterate
+from unipd.run.loop import iterate, starting_dual
 from unipd.run.result import Result, certificate_figures
 from unipd.run.termination import Termination
 from unipd.status import Status
+from unipd.trackers import Fixed
 from unipd.trackers.atoms import HasAtoms, vertex_key
 from unipd.trackers.lowrank import as_factors, compress
 
@@ -68,9 +71,10 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     Parameters
     ----------
     problem
-        The problem that was solved.
+        The problem that was solved, or one like it.
     result
-        What :func:`unipd.solve` returned.
+        What :func:`unipd.solve` returned. A loaded result, or that of another problem object, is measured again, and
+        its dual vector proves a bound anew, by one more oracle call.
     accuracy
         The accuracy that decides the new status; default: the one requested of the run.
 
@@ -82,8 +86,8 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     Raises
     ------
     InvalidInput
-        ``problem``: expected a unipd.Problem; ``result``: expected a result of unipd.solve with its state;
-        ``accuracy``: expected a number above zero.
+        ``problem``: expected a unipd.Problem; ``result``: expected a result of unipd.solve with its state, a point of
+        this problem's set X; ``accuracy``: expected a number above zero.
 
     See Also
     --------
@@ -105,9 +109,11 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     if state is None:
         raise InvalidInput("result", "a result of unipd.solve with its state", type(result).__name__)
     goal = validate.positive("accuracy", result.accuracy if accuracy is None else accuracy)
+    is_foreign = result.problem is not problem
+    state = _restate(problem, result, goal) if is_foreign else state
     better = state.improve(problem, lambda problem, state: _polish(problem, state, goal))
     is_better = better.primal is not state.primal or better.certificate.dual_bound > result.dual_bound
-    if goal == result.accuracy and not is_better:
+    if goal == result.accuracy and not (is_better or is_foreign):
         return replace(result, counts=better.counts, seconds=result.seconds + time.perf_counter() - begun)
     ended = Status.STOPPED if result.status.success else result.status
     end = Termination(problem, goal, atol=result.atol).conclude(replace(better, iteration=state.iteration + 1), ended)
@@ -125,7 +131,43 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
         counts=end.state.counts,
         seconds=seconds,
         history=history,
+        problem=problem,
         state=end.state,
+        facts=None,
+    )
+
+
+def _restate(problem: Problem, result: Result, accuracy: float) -> State:
+    """Return the state of a loaded result, or of another problem's, with its figures for this problem.
+
+    Where X has a membership test, the point must pass it; atoms that do not are left out for the point alone.
+    """
+    state, sharp = result.state, problem.sharp
+    primal, x = state.primal, state.primal.point()
+    if x is None:
+        return state
+    if np.shape(x) != sharp.shape:
+        raise InvalidInput("result", f"a point of shape {sharp.shape}", f"one of shape {np.shape(x)}")
+    try:
+        require_recorded_point(problem, primal, x, accuracy)
+    except ValueError as error:
+        raise InvalidInput("result", "a point of this problem's set X", "one outside") from error
+    if sharp.has_membership_test and isinstance(primal, HasAtoms) and not all(map(sharp.contains, primal.atoms)):
+        primal = Fixed(x)
+    dual = starting_dual(problem, result)
+    with oracle_errors:
+        image, cost = np.asarray(problem.map.image(x)).astype(problem.dtype, copy=False), sharp.objective(x)
+    measures = measure_point(problem, primal, image, cost)
+    answer = evaluate(problem, dual, tolerance=ORACLE_SHARE * accuracy * problem.scale(measures.objective))
+    return State(
+        iteration=state.iteration,
+        dual=dual,
+        primal=primal,
+        image=image,
+        mean_objective=cost,
+        certificate=empty_certificate(dual).update_point_and_bound(problem, measures, answer),
+        counts=state.counts.plus(1, 0, 1 + (answer.matvecs or 0)),
+        smoothness=state.smoothness,
     )
 
 

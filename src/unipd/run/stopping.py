@@ -94,7 +94,7 @@ class When(StoppingRule):
 
     Examples
     --------
-    >>> rule = When(lambda info: info.gap < 0.1) | MaxIterations(100)
+    >>> rule = When(lambda info: abs(info.gap) < 0.1) | MaxIterations(100)
     """
 
     function: StopFunction
