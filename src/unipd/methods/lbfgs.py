@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.arrays import inner
+from unipd._util.arrays import inner, norm
 
 TRIALS = 12
 """Trial points of a quasi-Newton step after which it fails."""
 _LEAST_CURVATURE = 1e-12
-"""Pairs whose <step, change> is at most this multiple of ||change||^2 are left out: where it is not positive, or is no
-more than rounding, the inverse Hessian would not remain positive definite."""
+"""Pairs whose <step, change> is at most this multiple of ||step|| ||change|| are left out: where it is not positive, or
+is no more than rounding, the inverse Hessian would not remain positive definite."""
 _DOUBLES = (np.dtype(np.float64), np.dtype(np.complex128))
 
 
@@ -37,7 +37,7 @@ class LBFGSMemory:
 
     def add_pair(self, step: Array, change: Array) -> LBFGSMemory:
         """Return the memory with one more pair, unless its curvature is not positive."""
-        if inner(step, change) <= _LEAST_CURVATURE * inner(change, change):
+        if inner(step, change) <= _LEAST_CURVATURE * norm(step) * norm(change):
             return self
         return LBFGSMemory((*self.pairs, (step, change))[-self.limit :], self.limit)
 

@@ -62,6 +62,18 @@ def test_the_ball_in_any_unit(ratings, unit):
     np.testing.assert_allclose(other.predict(ratings[:2]) / unit, plain.predict(ratings[:2]), atol=1e-2)
 
 
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+@pytest.mark.parametrize("options", [{}, {"accuracy": 1e-6}, {"side_information": True}], ids=str)
+@pytest.mark.parametrize("radius", [30.0, 2000.0], ids=["smooths", "interpolates"])
+def test_a_fit_is_the_same_to_the_last_bit_in_units_of_powers_of_two(ratings, radius, options, unit):
+    users, items, values = ratings
+    plain, other = (
+        CompletionModel(radius * scale, **options).fit((users, items, values * scale)) for scale in (1.0, unit)
+    )
+    assert other.n_iter_ == plain.n_iter_
+    np.testing.assert_array_equal(other.predict(EVERYWHERE) / unit, plain.predict(EVERYWHERE))
+
+
 @pytest.mark.parametrize("rating", [0.0, 1e-3, 3.0])
 @pytest.mark.parametrize(
     "options", [{}, {"side_information": True}, {"radius": 50.0}, {"residual": 0.0}, {"residual": 0.5}], ids=str

@@ -6,7 +6,7 @@ import contextlib
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -101,11 +101,11 @@ class CompletionFactors(SpectralFactors):
 class BiasFactors(QuadraticFactors):
     """A vector of biases with its ridge; the curvature of the loss along a bias is its number of ratings."""
 
-    counts: FloatArray
+    counts: FloatArray = field(kw_only=True)
 
     def preconditioner(self, factor: Array) -> Step:
         """Return the inverse of the diagonal curvature."""
-        curvature = (self.counts + 2.0 * self.weight).astype(factor.dtype, copy=False)
+        curvature = (self.unit**2 * (self.counts + 2.0 * self.weight)).astype(factor.dtype, copy=False)
         return lambda block: block / curvature
 
 
@@ -243,7 +243,8 @@ class CompletionProblem:
         spectral = self._spectral_factors(radius, multiplier)
         if not self.settings.biases:
             return spectral
-        biases = (BiasFactors((counts.size,), 0.5 * ridge, counts) for counts, ridge in self._ridges())
+        unit = self._bias_unit(radius)
+        biases = (BiasFactors((counts.size,), 0.5 * ridge, unit, counts=counts) for counts, ridge in self._ridges())
         return ProductFactors((spectral, *biases))
 
     def factor_of(self, point: Any, radius: float, columns: int) -> Array:
@@ -260,8 +261,16 @@ class CompletionProblem:
         """
         matrix, *biases = split_blocks(point)
         factor = self._spectral_factors(radius, 1.0).factor_of(matrix, columns)
-        packed = np.concatenate([factor.reshape(-1), *biases]) if biases else factor
+        if not biases:
+            return factor.astype(self.settings.dtype, copy=False)
+        unit = self._bias_unit(radius)
+        packed = np.concatenate([factor.reshape(-1), *(bias / unit for bias in biases)])
         return packed.astype(self.settings.dtype, copy=False)
+
+    def _bias_unit(self, radius: float) -> float:
+        """Return the size of biases as large as the ratings over the length of the factor of Z; 1 for zeros."""
+        size = norm(self.target) * math.sqrt(sum(self.shape) / self.target.size)
+        return size / math.sqrt(2.0 * radius) or 1.0
 
     def _spectral_factors(self, radius: float, multiplier: float) -> CompletionFactors:
         left, right = self.curvatures

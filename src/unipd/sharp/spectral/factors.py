@@ -357,7 +357,7 @@ class NuclearNormFactors(SpectralFactors):
 
 @dataclass(frozen=True)
 class QuadraticFactors(Factors):
-    """A block x with f(x) = w ||x||^2 on the whole space: its own factor.
+    """A block x with f(x) = w ||x||^2 on the whole space: its own factor, up to a unit.
 
     Parameters
     ----------
@@ -365,6 +365,9 @@ class QuadraticFactors(Factors):
         Shape of the block.
     weight
         The weight w > 0.
+    unit
+        What the factor is multiplied by: beside factors of a matrix, which grow with its square root, it makes norms
+        of the packed factor and of its gradient independent of the unit of the data.
 
     See Also
     --------
@@ -378,6 +381,7 @@ class QuadraticFactors(Factors):
 
     shape: Shape
     weight: float
+    unit: float = 1.0
 
     is_spectral = False
 
@@ -391,15 +395,15 @@ class QuadraticFactors(Factors):
 
     def point(self, factor: Array) -> Array:
         """Return x."""
-        return factor
+        return self.unit * factor
 
     def gradient(self, operator: Any, factor: Array) -> Array:
-        """Return 2 w x + S."""
-        return 2.0 * self.weight * factor + operator
+        """Return the unit times 2 w x + S."""
+        return self.unit * (2.0 * self.weight * self.unit * factor + operator)
 
     def mix_atom(self, factor: Array, atom: Any, gamma: float) -> Array:
-        """Return (1 - gamma) x + gamma atom."""
-        return (1.0 - gamma) * factor + gamma * dense(atom)
+        """Return the factor of (1 - gamma) x + gamma atom."""
+        return (1.0 - gamma) * factor + (gamma / self.unit) * dense(atom)
 
     def rank(self, factor: Array) -> int:
         """Return 0: a vector has no rank."""
