@@ -91,6 +91,10 @@ def test_constant_columns_and_tables() -> None:
     table[3] = np.nan
     filled = LowRankImputer().fit_transform(table)
     assert filled[3, 2] == pytest.approx(4.0)
+    small = LowRankImputer().fit(table * [1.0, 1.0, 1e-9])
+    assert small.transform(np.full((1, 3), np.nan))[0, 2] == pytest.approx(4e-9, rel=1e-12)
+    known = np.array([[0.5, np.nan, 4e-9], [0.5, np.nan, 1.0]])
+    assert np.ptp(small.transform(known)[:, 1]) == 0.0, "a constant column says nothing about others"
     same = np.full((30, 3), 2.5)
     same[4, 1] = np.nan
     np.testing.assert_allclose(LowRankImputer().fit_transform(same), 2.5)

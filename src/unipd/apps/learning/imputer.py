@@ -70,7 +70,8 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     mean_, scale_
-        Means of the columns, and the units in which they enter the model.
+        Means of the columns, and the units in which they enter the model: 0 for a constant column, whose missing values
+        are its mean.
     rank_, radius_, gap_
         Rank and radius of the matrix, and the certified duality gap of its fit.
     result_
@@ -124,7 +125,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if not known.any(axis=0).all():
             raise InvalidInput("X", "a known value in every column", f"none in column {int(np.argmin(known.any(0)))}")
         self.mean_, spread = _standards(table)
-        entries = (table - self.mean_) / spread
+        entries = _standardise(table, self.mean_, spread)
         directions = _directions(_correlate(entries), FIRST_STRENGTH)
         first = self._fit(entries, directions, FIRST_ACCURACY, self.radius, dtype=FIRST_DTYPE)
         rows = known.any(axis=1)
@@ -154,7 +155,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         chosen = np.flatnonzero(missing.any(axis=1))
         if chosen.size:
             rows, columns = np.nonzero(~missing[chosen])
-            values = (table[chosen] - self.mean_) / self.scale_
+            values = _standardise(table[chosen], self.mean_, self.scale_)
             model, places = self._model, np.full(chosen.size, -1)
             if rows.size:
                 model = fold_in(model, Ratings(rows, columns, values[rows, columns]), (None, None))
@@ -203,13 +204,22 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def _standards(table: Array) -> tuple[FloatArray, FloatArray]:
-    """Return the means of the columns and their standard deviations, 1 for a constant column.
+    """Return the means of the columns and their standard deviations, 0 for a constant column.
 
     >>> _standards(np.array([[1.0, 5.0], [3.0, np.nan]]))
-    (array([2., 5.]), array([1., 1.]))
+    (array([2., 5.]), array([1., 0.]))
     """
     mean, spread = np.nanmean(table, axis=0), np.nanstd(table, axis=0)
-    return mean, np.where(spread > ROUNDING * np.abs(mean), spread, 1.0)
+    return mean, np.where(spread > ROUNDING * np.abs(mean), spread, 0.0)
+
+
+def _standardise(table: Array, mean: FloatArray, scale: FloatArray) -> Array:
+    """Return the table in units of ``scale`` about the mean, NaN where it is missing; 0 in constant columns.
+
+    >>> _standardise(np.array([[5.0, 7.0]]), np.array([1.0, 3.0]), np.array([2.0, 0.0]))
+    array([[2., 0.]])
+    """
+    return (scale > 0.0) * (table - mean) / np.where(scale > 0.0, scale, 1.0)
 
 
 def _correlate(entries: Array) -> FloatArray:
