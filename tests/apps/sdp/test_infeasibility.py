@@ -45,6 +45,26 @@ def test_infeasible_programs_come_with_a_proof(program):
     assert margins.min() >= -1e-6
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_differences_of_nonnegative_variables_leave_a_proof_of_infeasibility(seed):
+    """The multipliers of a proof vanish on the differences exactly, so none lies inside the dual cone."""
+    random = np.random.default_rng(seed)
+    multipliers, differences = random.standard_normal(5), random.standard_normal((5, 2))
+    multipliers -= differences @ np.linalg.lstsq(differences, multipliers, rcond=None)[0]
+    unit = multipliers / (multipliers @ multipliers)
+    factor, others = random.standard_normal((3, 3)), random.standard_normal((5, 3, 3))
+    separating = factor @ factor.T + 0.1 * np.eye(3)
+    b = random.standard_normal(5)
+    b -= unit * (1.0 + multipliers @ b)
+    matrices = []
+    for scale, other, pair in zip(unit, others, differences, strict=True):
+        rest = other + other.T - scale * np.tensordot(multipliers, others + others.transpose(0, 2, 1), 1)
+        matrices.append(block_diag(rest + scale * separating, np.diag(np.concatenate([pair, -pair]))))
+    cost = np.diag(random.standard_normal(7))
+    result = SDP.from_matrices(cost, matrices, b, blocks=[3, -4]).solve(1e-6)
+    assert result.status is Status.INFEASIBLE, result.message
+
+
 def test_a_separation_of_a_limited_trace_says_so():
     """diag(1, -d) y proves that no X of trace below 1 / d has X_11 - d X_22 = -1."""
     program = SDP.from_matrices(np.eye(2), [np.diag([1.0, -1e-3])], [-1.0])

@@ -54,16 +54,38 @@ class Ray(NamedTuple):
     """How far D is from preserving the constraints, with matrices of unit norm."""
 
 
-def find_separation(data: SdpData, dual: Array) -> Separation | None:
+def find_separation(data: SdpData, dual: Array, accuracy: float = 0.0) -> Separation | None:
     """Return what multipliers (in the units of the data) prove, None where b^T y >= 0.
 
-    For every feasible X, margin * size(X) <= <A^*(y), X> <= b^T y < 0: a margin >= 0 excludes every X.
+    For every feasible X, margin * size(X) <= <A^*(y), X> <= b^T y < 0: a margin >= 0 excludes every X. Multipliers near
+    those given count too if they exclude every X that is feasible to the accuracy.
 
     >>> from unipd.maps.sdp import Entries
     >>> one = Entries.from_matrices([np.eye(2)])
     >>> find_separation(SdpData(2, one, one, np.array([-1.0]), np.array([-1.0])), np.ones(1)).excluded
     inf
     """
+    first = _measure_separation(data, dual)
+    if first is None or first.is_conclusive:
+        return first
+    moved = (_measure_separation(data, _move_to_face(data, first.dual, share)) for share in NEGLIGIBLE_SHARES)
+    proofs = (proof for proof in moved if proof is not None and proof.is_conclusive)
+    return next((proof for proof in proofs if excludes_accuracy(data, proof.dual, accuracy)), first)
+
+
+def excludes_accuracy(data: SdpData, dual: Array, accuracy: float) -> bool:
+    """Whether multipliers with b^T y = -1 prove that no X is feasible to the accuracy: ||A(X) - b|| >= 1 / ||y||.
+
+    >>> from unipd.maps.sdp import Entries
+    >>> one = Entries.from_matrices([np.eye(1)])
+    >>> excludes_accuracy(SdpData(1, one, one, np.array([-1.0]), np.array([-1.0])), np.ones(1), 1e-6)
+    True
+    """
+    return accuracy * data.feasibility_scale(data.b) * float(np.linalg.norm(dual * data.norms)) < 1.0
+
+
+def _measure_separation(data: SdpData, dual: Array) -> Separation | None:
+    """Return what multipliers prove as they are, with b^T y = -1; None where b^T y is not negative."""
     value = data.support_of_bounds(dual)
     if not value < 0.0:
         return None
@@ -76,6 +98,36 @@ def find_separation(data: SdpData, dual: Array) -> Separation | None:
     terms = np.array([1 if block.is_vector else block.size for block in data.blocks])
     is_vast = -1.0 / margin > EXCLUDED_MULTIPLE * data.natural_trace
     return Separation(unit, -1.0 / margin, is_vast and bool((margins >= -terms * rounding).all()))
+
+
+def _move_to_face(data: SdpData, dual: Array, share: float) -> Array:
+    """Return multipliers near others whose matrix is zero where that of those is zero up to ``share`` of its size.
+
+    Some programs have a proof on the boundary only: the matrix is a and -a where a free variable is a difference of
+    two, and only a = 0 lies in the cone. Interior points come near it.
+
+    >>> from unipd.apps.sdp.data import Block
+    >>> cost, rows = Entries([0], [0], [0], [1.0]), Entries.from_matrices([np.diag([1, 1, -1]), np.diag([0, 1, -1])])
+    >>> data = SdpData(3, cost, rows, -np.eye(2)[0], -np.eye(2)[0], (Block(0, 3, "nonnegative"),))
+    >>> print(abs(_move_to_face(data, np.array([1.0, 1e-9 - 1.0]), 1e-8).sum()) < 1e-15)
+    True
+    """
+    unit = dual * data.norms
+    parts = split_blocks(data.blocks, data.without_cost().slack(dual))
+    size = max(float(np.abs(part).max()) for part in parts) or 1.0
+    masks = [
+        np.zeros(block.size) if block.kind == FREE else _nonzero(block, part / size, share)
+        for block, part in zip(data.blocks, parts, strict=True)
+    ]
+    columns = Columns(data)
+    table = columns.matrix(data.unit_constraints, data.size)[:, columns.join(masks) == 0.0]
+    is_range = np.isfinite(data.lower) & np.isfinite(data.upper)
+    weights = np.where(is_range, float(np.abs(unit).max()), np.abs(unit))  # inequalities keep their signs
+    weighted = sp.diags_array(weights) @ table
+    _, inverse = _invert(weighted, weighted)
+    for _ in range(2):  # the second time for the rounding of the first
+        unit = unit - weights * (inverse @ (weighted @ (table.T @ unit)))
+    return data.clip_signs(unit) / data.norms
 
 
 def find_ray(data: SdpData, point: LowRank) -> Ray | None:

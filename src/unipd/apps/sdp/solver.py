@@ -28,9 +28,11 @@ from unipd.apps.sdp.cones import (
 from unipd.apps.sdp.data import PSD, SdpData, TraceBound, measure_size, split_blocks
 from unipd.apps.sdp.formulation import Analysis, WarmStart, analyse, find_binary_lifting, list_equations
 from unipd.apps.sdp.infeasibility import (
+    NEGLIGIBLE_VIOLATION,
     Ray,
     describe_direction,
     describe_feasible,
+    excludes_accuracy,
     find_ray,
     find_separation,
     find_unused_ray,
@@ -303,7 +305,7 @@ class Solver:
             return replace(result, state=None)
         state = result.state
         parts, dual = state.stepper.decode(state.vector)
-        proof = find_separation(data, make_admissible(data, dual, is_ray=True) / data.norms)
+        proof = find_separation(data, make_admissible(data, dual, is_ray=True) / data.norms, self.accuracy)
         if proof is not None and proof.is_conclusive:
             return _replace_point(result, separated_result(self.program, proof, self.accuracy, started))
         direction = None if math.isfinite(state.kept_bound) else data.point(parts)
@@ -317,6 +319,10 @@ class Solver:
                 return replace(result, state=None)
             if direction is not None:
                 ray = self._seek_ray(remaining_budget(stop, result))
+            if ray is None and not result.infeasibility <= NEGLIGIBLE_VIOLATION and data.cost.value.any():
+                feasible = self._solve_without_cost(remaining_budget(stop, result))
+                if feasible.status is Status.INFEASIBLE and excludes_accuracy(data, feasible.dual, self.accuracy):
+                    return add_work(result, feasible)
         if ray is not None:
             return _replace_point(result, self._follow_ray(ray, stop, started))
         note = result.message if result.status is Status.STALLED else Status.STALLED.message
@@ -340,13 +346,16 @@ class Solver:
 
     def _follow_ray(self, ray: Ray, stop: StoppingRule | None, started: float) -> Result:
         """Return the result of a program with an improving ray: unbounded, unless no X is feasible."""
-        data = self.program.data
-        program = replace(self.program, data=data.without_cost())
-        feasible = replace(self, program=program, options={})._solve_interior(stop)
+        feasible = self._solve_without_cost(stop)
         if feasible.status is Status.INFEASIBLE:
             return feasible
-        note = describe_feasible(data, feasible.infeasibility)
+        note = describe_feasible(self.program.data, feasible.infeasibility)
         return unbounded_result(self.program, ray, note, self.accuracy, started)
+
+    def _solve_without_cost(self, stop: StoppingRule | None) -> Result:
+        """Look for a feasible X alone: an improving ray may keep a run from the proof that there is none."""
+        program = replace(self.program, data=self.program.data.without_cost())
+        return replace(self, program=program, options={})._solve_interior(stop)
 
     def _refine(
         self,
