@@ -1,7 +1,7 @@
 """Files of ratings: common formats, and messages about invalid files."""
 
-import builtins
 import gzip
+import sys
 
 import numpy as np
 import pytest
@@ -161,14 +161,8 @@ def test_a_quotation_that_never_ends(tmp_path):
 
 
 def test_parquet_needs_pyarrow(tmp_path, monkeypatch):
-    real = builtins.__import__
-
-    def refuse(name, *rest, **more):
-        if name.startswith("pyarrow"):
-            raise ImportError(name)
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    for name in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtra, match="pyarrow"):
         read_ratings(write_text(tmp_path, b"PAR1", "ratings.parquet"))
 

@@ -69,9 +69,10 @@ MOST_BYTES = 4e9
 """Memory of their dense matrices up to which they are affordable."""
 CONIC_METHODS = (InteriorPoint.name, Splitting.name)
 """Methods for any product of cones."""
-HIGH_RANK_SHARE, SPLITTING_ORDER = 0.5, 2000
-"""Rank of X relative to its order from which interior points or splitting come first, and the largest order of the
-latter (three dense matrices)."""
+HIGH_RANK_SHARE = 0.5
+"""Rank of X relative to its order from which interior points or splitting come first, ..."""
+LEAST_DENSE_ORDER, MOST_DENSE_ORDER = 16, 2000
+"""... for these orders: factors of smaller ones take less time than importing QICS; splitting holds three matrices."""
 LEAST_FALLBACK, MOST_FALLBACK = 200, 1000
 """Iterations of the factored method before interior points take over: at least and at most, ..."""
 ITERATIONS_PER_SECOND = 40.0
@@ -434,13 +435,13 @@ class Solver:
 
 
 def _has_high_rank(analysis: Analysis, trace: TraceBound | None) -> bool:
-    """Whether the trace is fixed, other constraints leave X a rank near its order, and splitting fits.
+    """Whether the trace is fixed, other constraints leave X a rank near its order, and dense matrices pay.
 
     The rank is near sqrt(2 m) in general, and factors with as many columns converge slowly.
     """
     data = analysis.data
     has_structure = analysis.face is not None or analysis.lifting is not None or analysis.has_fixed_diagonal
-    if trace is None or not trace.fixed or has_structure or data.order > SPLITTING_ORDER:
+    if trace is None or not trace.fixed or has_structure or not LEAST_DENSE_ORDER <= data.order <= MOST_DENSE_ORDER:
         return False
     return math.sqrt(2.0 * data.size) >= HIGH_RANK_SHARE * data.order
 
