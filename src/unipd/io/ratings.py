@@ -122,9 +122,13 @@ def _means(name: str, known: Sequence[str]) -> bool:
 def _last_word(name: str) -> str:
     """Return the last word of a name that is no label: what it names, as in my_rating or bookRating.
 
-    >>> _last_word("my_rating"), _last_word("the movieTitle"), _last_word("r")
-    ('rating', 'movie', '')
+    With a number behind it, it is one of many: a user rather than the column of users.
+
+    >>> _last_word("my_rating"), _last_word("the movieTitle"), _last_word("r"), _last_word("user7")
+    ('rating', 'movie', '', '')
     """
+    if name.rstrip()[-1:].isdigit():
+        return ""
     words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)]
     while len(words) > 1 and words[-1] in LABELS:
         words.pop()
@@ -564,9 +568,9 @@ def read_pairs(
         named = match_column_names([*names, "rating"])
         columns = (0, 1) if named is None else named[:2]
         has_header = named is not None or not any(is_number(name) for name in names)
-        if has_header and named is None and len(names) >= len(columns):
-            has_header = not is_known([name.strip() for name in names[: len(columns)]])
-            if has_header:
+        if has_header and len(names) >= len(columns):
+            has_header = not is_known([names[place].strip() for place in columns])
+            if has_header and named is None:
                 warn_of_positions(names, columns)
         with open_lines(target, is_checked=True) as stream:
             rows = [(number, fields) for number, fields in _rows(stream, separator)][int(has_header) :]

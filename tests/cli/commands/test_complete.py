@@ -321,3 +321,22 @@ def test_pairs_of_texts_need_no_header(invoke, tmp_path):
     named = invoke("predict", out, pairs)
     assert len(named.stdout.splitlines()) == 2
     assert "columns taken by position: user = 'who', item = 'what'" in named.stderr
+
+
+def test_a_pair_with_names_like_user7_is_no_header(invoke, tmp_path):
+    ratings, out, pairs = tmp_path / "ratings.csv", tmp_path / "model.npz", tmp_path / "pairs.csv"
+    rows = [(f"user{k % 7}", f"Movie {k % 5}", 1 + k % 4) for k in range(30)]
+    ratings.write_text("user,item,rating\n" + "".join(f"{user},{item},{value}\n" for user, item, value in rows))
+    assert invoke("complete", ratings, "--radius", 2, "--out", out, "--quiet").exit_code == 0
+    pairs.write_text("user1,Movie 2\nuser3,Movie 4\n")
+    done = invoke("predict", out, pairs)
+    assert [line.split(",")[0] for line in done.stdout.splitlines()[1:]] == ["user1", "user3"]
+    pairs.write_text("user99,Movie 99\nuser3,Movie 4\n")
+    assert "columns taken by position: user = 'user99'" in invoke("predict", out, pairs).stderr
+
+
+def test_a_threshold_that_no_test_rating_reaches_is_refused_before_the_fit(invoke, files):
+    words = ("complete", files / "train.tsv", "--test", files / "test.tsv", "--metrics", "ndcg", "--relevant", 99)
+    refused = invoke(*words)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert "--relevant: expected a threshold that some test ratings reach, got 99" in refused.stderr

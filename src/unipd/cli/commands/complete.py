@@ -150,6 +150,8 @@ def complete(
     user = None if use.recommend is None else _user(train, use.recommend)
     names = None if use.titles is None else group.read(read_titles, use.titles)
     held_out = None if test is None else group.read(read, test)
+    if held_out is not None and use.relevant is not None and not (held_out.values >= use.relevant).any():
+        raise InvalidInput("--relevant", "a threshold that some test ratings reach", f"{use.relevant:g}")
     if options.verbose:
         say(f"{len(train)} ratings read from {ratings}")
     with print_warnings(UserWarning) if group.is_leader else contextlib.nullcontext():
