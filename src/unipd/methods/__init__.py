@@ -2,8 +2,8 @@
 
 Read base (state, certificate, what a method is), universal/ (the paper's Algorithms 1 and 2), frank_wolfe/,
 corrective/, coordinate/ and factored/, norm_barrier (the least nuclear norm of small matrices), cgal, wrappers/
-(methods around a method), and auto (which method a problem gets). step_size holds the steps along a segment, and
-lbfgs the quasi-Newton memory, that several of them use.
+(methods around a method), and auto (which method a problem gets). descent holds the steps along a segment and the
+quasi-Newton memory that several of them use.
 """
 
 from unipd._util.lazy import lazy_exports

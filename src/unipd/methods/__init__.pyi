@@ -26,10 +26,10 @@ from unipd.methods.universal.unipdgrad import UniPDGrad as UniPDGrad
 from unipd.methods.wrappers.rescaling import Rescaling as Rescaling
 from unipd.methods.wrappers.restarts import Restarts as Restarts
 from unipd.methods.cgal import CGALState
-from unipd.methods.lbfgs import LBFGSMemory
+from unipd.methods.descent import LBFGSMemory
 from unipd.methods.norm_barrier import Centring
 from unipd.methods.norm_barrier import NormBarrierState
-from unipd.methods.step_size import direction_between
-from unipd.methods.step_size import exact_step
-from unipd.methods.step_size import loss_gradient
-from unipd.methods.step_size import step_along
+from unipd.methods.descent import direction_between
+from unipd.methods.descent import exact_step
+from unipd.methods.descent import loss_gradient
+from unipd.methods.descent import step_along

@@ -39,7 +39,7 @@ from unipd.methods.base import (
     require_applicable,
     require_domain,
 )
-from unipd.methods.step_size import direction_between
+from unipd.methods.descent import direction_between
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 

@@ -20,6 +20,7 @@ from unipd.atoms import apply
 from unipd.dual import DualPoint, evaluate, oracle_errors
 from unipd.errors import InvalidInput
 from unipd.methods.base import ORACLE_SHARE, Counts
+from unipd.methods.descent import LBFGSMemory
 from unipd.methods.factored.augmented_lagrangian import (
     AugmentedLagrangian,
     FactoredState,
@@ -29,7 +30,6 @@ from unipd.methods.factored.augmented_lagrangian import (
     stationarity,
 )
 from unipd.methods.factored.factored import SLOWEST_DECREASE, Factored, certify_at, rank_one_escape, with_bound
-from unipd.methods.lbfgs import LBFGSMemory
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.sharp import Spectrahedron

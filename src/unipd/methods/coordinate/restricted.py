@@ -24,7 +24,7 @@ import scipy
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.arrays import RIDGE, factor_definite, submatrix
 from unipd.couplings import ConvexLoss
-from unipd.methods.step_size import ARMIJO, backtrack
+from unipd.methods.descent import ARMIJO, backtrack
 from unipd.problem import Problem
 from unipd.sharp.coordinates import Coordinates
 

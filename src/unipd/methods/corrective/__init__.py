@@ -7,8 +7,8 @@ It collects atoms of X in a bundle, which models the dual function g from below,
 3. a serious step moves the centre to lam, a null step keeps it; the prox parameter M is updated;
 4. the bundle is pruned to its memory, and the new atoms enter.
 
-Read corrective (the method), model (the bundle), master (Newton steps on the weights), splitting_master (couplings
-whose prox has no known derivative), dual_master (the master of many blocks, by semismooth Newton steps on lam),
+Read corrective (the method), model (the bundle), master (Newton steps on the weights, or splitting where the prox of
+the coupling has no known derivative), dual_master (the master of many blocks, by semismooth Newton steps on lam),
 linear_master (linear programs with many rows, exactly).
 """
 

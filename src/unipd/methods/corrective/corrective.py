@@ -29,9 +29,8 @@ from unipd.methods.base import (
 )
 from unipd.methods.corrective.dual_master import solve_dual_master
 from unipd.methods.corrective.linear_master import EARLY, LinearModel
-from unipd.methods.corrective.master import solve_master
+from unipd.methods.corrective.master import Splitting, solve_master
 from unipd.methods.corrective.model import FEW_ATOMS, Bundle, KnownAtom, known_atoms
-from unipd.methods.corrective.splitting_master import Splitting
 from unipd.methods.universal.common import initial_smoothness, least_smoothness
 from unipd.problem import Problem
 from unipd.protocols import Tracker

@@ -26,7 +26,7 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.arrays import TINY, factor_definite
 from unipd.methods.base import relative_eps
 from unipd.methods.corrective.model import DECREASE_ROUNDING, Bundle, as_complex, as_real
-from unipd.methods.step_size import ARMIJO, backtrack
+from unipd.methods.descent import ARMIJO, backtrack
 from unipd.problem import Problem
 
 NEWTON_STEPS = 20

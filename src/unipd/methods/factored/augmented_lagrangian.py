@@ -21,8 +21,7 @@ from unipd._util.lazy import compile_lazily
 from unipd.atoms import Blocks, LowRank, apply
 from unipd.dual import DualPoint, oracle_errors
 from unipd.methods.base import Certificate, Counts, State, empty_certificate, measure_point
-from unipd.methods.lbfgs import TRIALS, LBFGSMemory
-from unipd.methods.step_size import ARMIJO, interpolate, minimize_convex
+from unipd.methods.descent import ARMIJO, TRIALS, LBFGSMemory, interpolate, minimize_convex
 from unipd.problem import Problem
 from unipd.sharp.spectral.factors import Factors
 from unipd.spectral.operators import LazyDifference

@@ -20,6 +20,7 @@ from unipd.methods.base import (
     empty_certificate,
     require_applicable,
 )
+from unipd.methods.descent import LBFGSMemory
 from unipd.methods.factored.augmented_lagrangian import (
     AnyCertifying,
     AugmentedLagrangian,
@@ -36,7 +37,6 @@ from unipd.methods.factored.augmented_lagrangian import (
     with_inner_tolerance,
 )
 from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors, newton_steps
-from unipd.methods.lbfgs import LBFGSMemory
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, Tracker
 from unipd.sharp.spectral.factors import Factors, drop_weak_columns

@@ -28,8 +28,8 @@ from unipd._util.lazy import compile_lazily
 from unipd._util.threads import sum_over_rows
 from unipd.atoms import LowRank, apply
 from unipd.errors import InvalidInput
+from unipd.methods.descent import interpolate
 from unipd.methods.factored.augmented_lagrangian import FactoredState, objective_scale, stationarity
-from unipd.methods.step_size import interpolate
 from unipd.problem import Problem
 from unipd.sharp.spectral.factors import Factors, random_block
 from unipd.spectral.operators import as_operator, is_explicit

@@ -33,8 +33,8 @@ from unipd.methods.base import (
     known_objective,
     zero_image,
 )
+from unipd.methods.descent import direction_between, exact_step, loss_gradient, step_along
 from unipd.methods.frank_wolfe.frank_wolfe import GradientState, gradient_at, linear_score, require_smooth_loss
-from unipd.methods.step_size import direction_between, exact_step, loss_gradient, step_along
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker
 from unipd.trackers.atoms import is_low_rank, vertex_key

@@ -22,7 +22,7 @@ from unipd.methods.base import (
     require_applicable,
     zero_image,
 )
-from unipd.methods.step_size import (
+from unipd.methods.descent import (
     Direction,
     LossGradient,
     direction_between,

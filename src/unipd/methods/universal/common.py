@@ -40,7 +40,7 @@ from unipd.methods.base import (
     target_eps,
     zero_image,
 )
-from unipd.methods.step_size import direction_between, exact_step
+from unipd.methods.descent import direction_between, exact_step
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.status import Status

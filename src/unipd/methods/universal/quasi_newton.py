@@ -44,8 +44,7 @@ from unipd.methods.base import (
     require_domain,
     target_eps,
 )
-from unipd.methods.lbfgs import TRIALS, LBFGSMemory
-from unipd.methods.step_size import ARMIJO, interpolate
+from unipd.methods.descent import ARMIJO, TRIALS, LBFGSMemory, interpolate
 from unipd.methods.universal.accunipdgrad import AccUniPDGrad, AccUniPDGradState
 from unipd.methods.universal.common import SLACK_SHARE, VALUE_ROUNDING, smoothness_of_step
 from unipd.problem import Problem

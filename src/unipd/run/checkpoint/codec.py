@@ -26,7 +26,7 @@ from unipd.atoms import Blocks, LowRank, SparsePoint
 from unipd.errors import InvalidInput
 from unipd.memory import AdaptedTracker
 from unipd.methods import Certificate, Counts, State
-from unipd.methods.lbfgs import LBFGSMemory
+from unipd.methods.descent import LBFGSMemory
 from unipd.protocols import SharpAnswer
 from unipd.status import Status
 from unipd.trackers import AtomList, SketchTracker
