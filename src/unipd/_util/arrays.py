@@ -23,8 +23,6 @@ PRODUCTS = 200_000
 """Multiplications of two matrices up to which it does; a fourth of that for complex ones."""
 _LEAST = 8
 """Least number of rows, columns or terms of a piece: thinner ones cost more than the threads."""
-vdot: Callable[[Array, Array], Any] = getattr(np.vdot, "_implementation", np.vdot)
-"""NumPy's product itself, without the dispatch to other array libraries where possible."""
 
 
 def dot(first: Array, second: Array) -> Any:
@@ -34,18 +32,18 @@ def dot(first: Array, second: Array) -> Any:
     (3+0j)
     """
     if first.size <= ENTRIES:
-        return vdot(first, second).item()
+        return np.vdot(first, second).item()
     if first.flags.f_contiguous and second.flags.f_contiguous:
         first, second = first.T, second.T  # whose entries are flat without a copy
     one = first.reshape(-1)
     other = second.reshape(one.shape)
     if _are_complex(one, other):
         pieces = [slice(low, low + ENTRIES) for low in range(0, one.size, ENTRIES)]
-        return sum([vdot(one[piece], other[piece]).item() for piece in pieces])
+        return sum([np.vdot(one[piece], other[piece]).item() for piece in pieces])
     whole = one.size - one.size % ENTRIES
     with np.errstate(over="ignore", invalid="ignore"):  # as in np.vdot
         sums = np.matmul(one[:whole].reshape(-1, 1, ENTRIES), other[:whole].reshape(-1, ENTRIES, 1))
-        return sums.sum(dtype=np.float64).item() + vdot(one[whole:], other[whole:]).item()
+        return sums.sum(dtype=np.float64).item() + np.vdot(one[whole:], other[whole:]).item()
 
 
 _DOUBLE = np.dtype(np.float64)
@@ -54,7 +52,7 @@ _DOUBLE = np.dtype(np.float64)
 def inner(left: Array, right: Array) -> float:
     """Return the real inner product Re <left, right>, summed in double precision."""
     if left.dtype is _DOUBLE is right.dtype:
-        return float(vdot(left, right) if left.size <= ENTRIES else dot(left, right))
+        return float(np.vdot(left, right) if left.size <= ENTRIES else dot(left, right))
     if left.size <= ENTRIES or left.dtype.char not in "fF":
         return float(dot(_in_double(left), right).real)
     one, other = left.reshape(-1), right.reshape(-1)

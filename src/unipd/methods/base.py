@@ -375,7 +375,7 @@ class Method(Protocol):
 
     Optional members: ``start_at`` (a warm start from a point, :class:`StartsFromPoint`), ``workspace_bytes`` (memory
     forecasts, :class:`ForecastsMemory`), ``options`` (for the record, :class:`HasOptions`), ``rebuild`` (objects that
-    states share and checkpoints leave out, :class:`Rebuilds`), ``label`` (a name in comparisons).
+    states share and checkpoints leave out, :class:`Rebuilds`), ``label`` (a name in comparisons, :class:`HasLabel`).
 
     See Also
     --------
@@ -439,6 +439,16 @@ class HasOptions(Protocol):
     @property
     def options(self) -> dict[str, Any]:
         """Options for the record, by name."""
+        ...
+
+
+@runtime_checkable
+class HasLabel(Protocol):
+    """A method with a name of its own in comparisons."""
+
+    @property
+    def label(self) -> str:
+        """Name in comparisons."""
         ...
 
 

@@ -15,6 +15,7 @@ from unipd._util.lazy import import_extra
 from unipd._util.printing import format_value, html_table, plain_table
 from unipd.errors import InvalidInput, UnipdError
 from unipd.methods import Method
+from unipd.methods.base import HasLabel
 from unipd.problem import Problem
 from unipd.run.checkpoint import Checkpoint
 from unipd.run.history import COLUMNS
@@ -230,7 +231,7 @@ def compare(
     settings = _one_checkpoint(settings)
     for method in methods:
         result = solve(problem, method, **settings)
-        name = method if isinstance(method, str) else getattr(method, "label", result.method)
+        name = method if isinstance(method, str) else method.label if isinstance(method, HasLabel) else result.method
         twins = sum(other.split(" #")[0] == name for other in results)
         results[name if twins == 0 else f"{name} #{twins + 1}"] = result
     if settings.get("checkpoint") is not None:
