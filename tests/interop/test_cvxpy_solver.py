@@ -66,6 +66,20 @@ def test_dual_values_are_those_of_clarabel(name, solver):
         np.testing.assert_allclose(found, variable.value, atol=2e-4)
 
 
+def test_dual_values_of_complex_constraints_are_hermitian(solver):
+    generator = np.random.default_rng(5)
+    cost, variable = generator.standard_normal((2, 3, 3)), cp.Variable((3, 3), hermitian=True)
+    cost = cost[0] + cost[0].T + 1j * (cost[1] - cost[1].T)
+    problem = cp.Problem(
+        cp.Minimize(cp.real(cp.trace(cost @ variable))), [variable >> 0, cp.norm(variable, "fro") <= 2]
+    )
+    problem.solve(solver=solver, accuracy=1e-8)
+    dual = problem.constraints[0].dual_value
+    np.testing.assert_allclose(dual, dual.conj().T, atol=1e-12)
+    rest = cost + problem.constraints[1].dual_value * variable.value / 2.0  # the gradient of the Lagrangian
+    np.testing.assert_allclose(dual, rest, atol=1e-4)
+
+
 def random_cone_program(seed):
     """Return a program with interior points on both sides, and rows of one entry in every cone."""
     generator = np.random.default_rng(seed)
@@ -103,6 +117,19 @@ def test_both_forms_satisfy_the_optimality_conditions(seed, is_primal):
         matrix = np.zeros((3, 3))
         matrix[np.triu_indices(3)] = vector[16:] / np.array([1, 2**0.5, 2**0.5, 1, 2**0.5, 1])
         assert np.linalg.eigvalsh(matrix, "U").min() >= -1e-6
+
+
+@pytest.mark.parametrize("seed", [0, 34, 54])
+def test_unbounded_models_with_rays_on_the_edge_of_a_cone(seed, solver):
+    """A geometric mean with a constant stays feasible only along an edge of its second-order cone."""
+    generator, x, y = np.random.default_rng(seed), cp.Variable(3), cp.Variable(3)
+    rows = generator.standard_normal((3, 3))
+    form = generator.standard_normal((6, 3)) @ y + generator.standard_normal(6)
+    other = generator.standard_normal((4, 3)) @ x + generator.standard_normal((4, 3)) @ y
+    limits = [rows[0] @ x + rows[1] @ y == 1, cp.geo_mean(cp.hstack([2, x[0] + 3])) >= 0.1]
+    problem = cp.Problem(cp.Minimize(cp.max(form) + cp.max(other)), limits)
+    problem.solve(solver=solver)
+    assert problem.status == cp.UNBOUNDED
 
 
 def statuses():

@@ -82,6 +82,7 @@ def test_a_separation_of_a_limited_trace_says_so():
         linear([-1.0, 0.0], [[1.0, -1.0]], [1.0], "nonnegative"),
         linear([0.0, 1.0, 0.0], [[0.0, 0.0, 1.0]], [1.0], "second_order"),
         linear([1.0, 1.0], [[1.0, -1.0]], [1.0], "free"),
+        linear([-1.0, 0.0, 0.0], [[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 1.0], "second_order"),
     ],
 )
 def test_unbounded_programs_come_with_a_ray(program):
@@ -108,6 +109,15 @@ def test_a_direction_that_changes_the_constraints_is_no_ray():
     data = SDP.from_matrices(-np.eye(2), [CORNER], [1.0]).data
     assert find_ray(data, data.point([np.diag([1.0, 1.0])])) is None
     assert find_ray(data, data.point([np.diag([0.0, 1.0])])).objective == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize("share", [1e-3, 1e-5, 1e-7, 1e-9])
+def test_a_direction_near_the_edge_of_a_second_order_cone_is_no_ray(share):
+    """x_1 = x_2 allows multiples of (1, 1, 0) alone, but (1, 1 - t^2 / 2, t) is within t^2 of that."""
+    program = linear([0.0, 0.0, -1.0], [[1.0, -1.0, 0.0]], [0.0], "second_order")
+    direction = np.array([np.hypot(1.0, share), 1.0, share])
+    assert find_ray(program.data, program.data.point([direction])) is None
+    assert program.solve(1e-6).status is not Status.UNBOUNDED
 
 
 def unit(order, i, j):

@@ -179,22 +179,26 @@ class ConeProgram:
         self.c, self.A, self.b, self.cones = c, matrix, b, cones
 
     @cached_property
+    def primal(self) -> Primal:
+        """The primal form."""
+        return Primal(self)
+
+    @cached_property
     def form(self) -> Primal | Dual:
         """The form with fewer rows; at least one is needed."""
-        primal = Primal(self)
-        is_primal = primal.layout.order > 0 and 0 < primal.kept.size <= self.c.size
-        return primal if is_primal else Dual(self)
+        is_primal = self.primal.is_possible and self.primal.kept.size <= self.c.size
+        return self.primal if is_primal else Dual(self)
 
     def solve(self, accuracy: float, **options: Any) -> ConeSolution:
-        """Solve the program, with the options of :meth:`SDP.solve`; in the dual form where the primal one fails."""
+        """Solve the program, with the options of :meth:`SDP.solve`; in the other form where the first one fails."""
         first = SDP(self.form.data).solve(accuracy, **options)
         solution = self.read_result(self.form, first)
         is_far = first.status is Status.STALLED and first.relative_error > NEGLIGIBLE_VIOLATION
-        if not is_far or isinstance(self.form, Dual):
+        form = Dual(self) if isinstance(self.form, Primal) else self.primal
+        if not is_far or not form.is_possible:
             return solution
         options["stop"] = remaining_budget(options.get("stop"), first)
         options.pop("start", None)
-        form = Dual(self)
         second = SDP(form.data).solve(accuracy, **options)
         return self.read_result(form, add_work(first, second)) if second.status.is_conclusive else solution
 
@@ -205,11 +209,15 @@ class ConeProgram:
             status = Status.UNBOUNDED if status is Status.INFEASIBLE else Status.INFEASIBLE
         has_point = result.x is not None and status not in (Status.INFEASIBLE, Status.UNBOUNDED)
         x, y = form.recover(result) if has_point else (None, None)
+        y = None if y is None else average_embeddings(self, y)
         return ConeSolution(x, y, float("nan") if x is None else float(self.c @ x), status, result)
 
 
 class Dual:
     """min <b, y> subject to A^T y = -c, y in K^*: entries of y are the variables, x the multipliers."""
+
+    is_possible = True
+    """Whether there are variables and rows."""
 
     def __init__(self, program: ConeProgram) -> None:
         self.program, cones = program, program.cones
@@ -269,6 +277,11 @@ class Primal:
         cost, rows = self.layout.entries(table[:1]), self.layout.entries(table[1:][is_kept])
         self._data = (self.layout.order, cost, rows, lower[is_kept], right[is_kept], self.layout.blocks)
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether there are variables and rows."""
+        return self.layout.order > 0 and self.kept.size > 0
+
     @cached_property
     def data(self) -> SdpData:
         """The semidefinite program."""
@@ -311,6 +324,33 @@ def find_pivots(A: Any, zero: int, first: int) -> tuple[IntArray, IntArray, Arra
         np.concatenate([columns, table.col[chosen]]),
         np.concatenate([A.data[A.indptr[rows]], table.data[chosen]]),
     )
+
+
+def average_embeddings(program: ConeProgram, y: Array) -> Array:
+    """Return multipliers of the form [[P, -Q], [Q, P]] in psd cones whose rows all have it: complex matrices P + iQ.
+
+    With J = [[0, -I], [I, 0]], the mean of Y and J Y J^T has this form, and the products of Y with the rows.
+
+    >>> half = np.sqrt(0.5)  # X = x I, of order 2
+    >>> program = ConeProgram(np.ones(1), -np.array([[1.0], [0.0], [1.0]]), np.zeros(3), Cones(0, 0, psd=(2,)))
+    >>> average_embeddings(program, np.array([0.4, half, 0.6]))
+    array([0.5, 0. , 0.5])
+    """
+    y, place = y.copy(), program.b.size - sum(order * (order + 1) // 2 for order in program.cones.psd)
+    for order in program.cones.psd:
+        column, row = np.triu_indices(order)
+        cone, half = slice(place, place + row.size), order // 2
+        place += row.size
+        if order % 2:
+            continue
+        position = np.zeros((order, order), np.int64)
+        position[row, column] = position[column, row] = np.arange(row.size)
+        partner = position[(row + half) % order, (column + half) % order]
+        sign = np.where((column < half) & (row >= half), -1.0, 1.0)
+        part: Any = sp.csr_array(sp.hstack([program.A[cone], program.b[cone][:, None]]))
+        if not (part[partner].multiply(sign[:, None]) != part).nnz:
+            y[cone] = 0.5 * (y[cone] + sign * y[cone][partner])
+    return y
 
 
 def _subtract(first: Any, second: Any) -> Any:

@@ -149,7 +149,8 @@ def find_ray(data: SdpData, point: LowRank) -> Ray | None:
     if not 0.0 < size < math.inf:
         return None
     parts = [data.block(point, index) / size for index in range(len(data.blocks))]
-    rays = (_project_on_face(data, parts, share) for share in NEGLIGIBLE_SHARES)
+    edges = (False, True) if any(block.kind == SECOND_ORDER for block in data.blocks) else (False,)
+    rays = (_project_on_face(data, parts, share, has_edges) for share in NEGLIGIBLE_SHARES for has_edges in edges)
     return next((ray for ray in rays if ray is not None), None)
 
 
@@ -168,7 +169,10 @@ def pose_rays(data: SdpData, point: LowRank | None = None) -> SdpData:
     cost = rows.select(slice(0, 0))
     if point is not None:
         parts = [data.block(point, index) for index in range(len(data.blocks))]
-        margins = [_inner_margin(*each, np.ones_like(each[1])) for each in zip(data.blocks, parts, strict=True)]
+        margins = [
+            _inner_margin(block, part, sp.csc_array(sp.eye_array(part.size)))
+            for block, part in zip(data.blocks, parts, strict=True)
+        ]
         is_costly = np.array(margins) <= NEGLIGIBLE_SHARES[1] * measure_size(data, point)
         chosen = [block for block, costly in zip(data.blocks, is_costly, strict=True) if costly]
         heads = [[block.start] if block.kind == SECOND_ORDER else range(data.order)[block.rows] for block in chosen]
@@ -189,27 +193,35 @@ def _growth(data: SdpData, image: Array) -> Array:
     return np.maximum(above, below)
 
 
-def _project_on_face(data: SdpData, parts: list[Array], share: float) -> Ray | None:
-    """Return the ray near D on the face where D is not zero up to ``share``, or None where none is proved."""
+def _project_on_face(data: SdpData, parts: list[Array], share: float, has_edges: bool) -> Ray | None:
+    """Return the ray near D on the face where D is not zero up to ``share``, or None where none is proved.
+
+    With ``has_edges`` D stays a multiple of itself in second-order cones on whose boundary it lies.
+    """
     columns = Columns(data)
     whole = columns.matrix(data.unit_constraints, data.size)
-    masks = [_nonzero(block, part, share) for block, part in zip(data.blocks, parts, strict=True)]
-    is_free, vector = columns.join(masks) > 0.0, columns.join(parts)
-    kinds = [np.full_like(mask, block.kind == FREE) for block, mask in zip(data.blocks, masks, strict=True)]
-    is_unlimited = columns.join(kinds) > 0.0
-    is_free &= ~(is_unlimited & _is_alone(whole[data.equal], is_free))
-    vector[~is_free] = 0.0
-    is_active = (_growth(data, whole @ vector) >= -share) & (np.diff(whole[:, is_free].indptr) > 0)
-    rows = whole[is_active]
-    rows = rows[_list_distinct(rows[:, is_free])]
-    free = rows[:, is_free]
+    bases = [_face_basis(*each, share, has_edges) for each in zip(data.blocks, parts, strict=True)]
+    basis: Any = sp.csc_array(sp.block_diag([bases[index] for index in np.argsort(columns.start, kind="stable")]))
+    kinds = [np.full_like(part, block.kind == FREE) for block, part in zip(data.blocks, parts, strict=True)]
+    is_alone = _is_alone(whole[data.equal], abs(basis).sum(axis=1) > 0.0)
+    basis = basis[:, basis.T @ ((columns.join(kinds) > 0.0) & is_alone) == 0.0]
+    vector = basis @ (basis.T @ columns.join(parts))
+    over_face = sp.csr_array(whole @ basis)
+    over_face.eliminate_zeros()
+    is_active = (_growth(data, whole @ vector) >= -share) & (np.diff(over_face.indptr) > 0)
+    rows, free = whole[is_active], over_face[is_active]
+    distinct = _list_distinct(free)
+    rows, free = rows[distinct], free[distinct]
     sigma, inverse = _invert(free, rows)
     for _ in range(2):  # the second time for the rounding of the first
-        vector[is_free] -= free.T @ (inverse @ (rows @ vector))
+        vector -= basis @ (free.T @ (inverse @ (rows @ vector)))
     point = data.point(columns.parts(vector))
-    ray = measure_ray(data, LowRank(point.left, point.left, point.weights / measure_size(data, point)))
+    size = measure_size(data, point)
+    if size == 0.0:
+        return None
+    ray = measure_ray(data, LowRank(point.left, point.left, point.weights / size))
     movement = max(ray.residual, EPS) / sigma if sigma else math.inf
-    inside = (_inner_margin(*each) for each in zip(data.blocks, columns.parts(vector), masks, strict=True))
+    inside = (_inner_margin(*each) for each in zip(data.blocks, columns.parts(vector), bases, strict=True))
     rate = -ray.objective / (float(np.linalg.norm(data.cost.value)) or 1.0)
     keeps_others = _growth(data, whole @ vector)[~is_active].max(initial=-math.inf) <= 0.0
     return ray if keeps_others and 2.0 * movement < rate and movement <= min(inside) else None
@@ -230,24 +242,31 @@ def _list_distinct(table: Any) -> list[int]:
     return sorted({key: row for row, key in reversed([*enumerate(keys)])}.values())
 
 
-def _nonzero(block: Block, part: Array, share: float) -> Array:
-    """Return which entries of a block may be other than zero on the face of D."""
-    if block.kind == FREE:
-        return np.ones(block.size)
+def _face_basis(block: Block, part: Array, share: float, has_edges: bool) -> Any:
+    """Return an orthonormal basis of the face of D in a block, as sparse columns."""
+    is_kept = np.ones(block.size, bool)
     if block.kind == SECOND_ORDER:
-        return np.full(block.size, float(part[0] > share))
-    is_kept = ((part if block.is_vector else part.diagonal()) > share).astype(np.float64)
-    return is_kept if block.is_vector else np.outer(is_kept, is_kept)
+        tail = np.where(np.abs(part[1:]) > share * part[0], part[1:], 0.0)
+        if has_edges and part[0] > share and part[0] - np.linalg.norm(part[1:]) <= share * part[0]:
+            edge = np.concatenate([[1.0], tail / np.linalg.norm(tail)])
+            return sp.csc_array(math.sqrt(0.5) * edge[:, None])
+        is_kept[:] = part[0] > share
+    elif block.kind != FREE:
+        is_kept = (part if block.is_vector else part.diagonal()) > share
+    chosen = is_kept if block.is_vector else np.outer(is_kept, is_kept).ravel()
+    return sp.csc_array(sp.eye_array(chosen.size))[:, chosen]
 
 
-def _inner_margin(block: Block, part: Array, mask: Array) -> float:
-    """Return how far a block of D lies inside the face that a mask defines."""
-    is_kept = (mask if block.is_vector else mask.diagonal()) > 0.0
-    if block.kind == FREE or not is_kept.any():
+def _inner_margin(block: Block, part: Array, basis: Any) -> float:
+    """Return how far a block of D lies inside the face with this basis."""
+    if block.kind == FREE or basis.shape[1] == 0:
         return math.inf
     if block.kind == PSD:
+        is_kept = np.unique(basis.indices // block.size)
         return float(np.linalg.eigvalsh(part[np.ix_(is_kept, is_kept)])[0])
-    return float(part[0] - np.linalg.norm(part[1:]) if block.kind == SECOND_ORDER else part[is_kept].min())
+    if block.kind == SECOND_ORDER:
+        return float(part[0] - (np.linalg.norm(part[1:]) if basis.shape[1] > 1 else 0.0))
+    return float(part[basis.indices].min())
 
 
 def _invert(free: Any, rows: Any) -> tuple[float, Array]:
