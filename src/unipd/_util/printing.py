@@ -63,9 +63,13 @@ def format_value(value: Any, digits: int = 6) -> str:
     ('0.000123457', '0', '12', 'unknown')
     >>> format_value([1.23456e-7, 0.0])
     '1.23e-07, 0'
+    >>> format_value({"Alien": 4.5, "Brazil": 4.25})
+    'Alien: 4.5, Brazil: 4.25'
     """
     if value is None:
         return "unknown"
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {format_value(part, digits)}" for key, part in cast("dict[Any, Any]", value).items())
     if isinstance(value, (list, tuple)):
         return ", ".join(format_value(part, min(digits, 3)) for part in cast("Sequence[Any]", value))
     return f"{value + 0.0:.{digits}g}" if isinstance(value, float) else str(value)

@@ -120,9 +120,12 @@ def test_metrics_against_loops(model):
     expected = naive_metrics(model, test, 4.0, 5)
     for name, value in expected.items():
         assert found[name] == pytest.approx(value), name
-    error = model.predict(test[:2]) - test[2]
-    assert found["rmse"] == pytest.approx(np.sqrt(np.mean(error**2)))
-    assert found["mae"] == pytest.approx(np.abs(error).mean())
+    assert set(found) == set(expected), "scores of implicit feedback are no ratings"
+    rated = unipd.MatrixCompletion(5.0, user_ridge=1.0).fit(test)
+    for each, found in ((model, model.evaluate(test, metrics="rmse,mae")), (rated, rated.evaluate(test))):
+        error = each.predict(test[:2]) - test[2]
+        assert found["rmse"] == pytest.approx(np.sqrt(np.mean(error**2)))
+        assert found["mae"] == pytest.approx(np.abs(error).mean())
     assert set(model.evaluate(test, metrics="map")) == {"map"}
     with pytest.raises(InvalidInput, match="metrics"):
         model.evaluate(test, metrics="auc")

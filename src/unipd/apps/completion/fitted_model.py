@@ -39,6 +39,8 @@ CHUNK = 1 << 18
 """Numbers in temporary arrays of predictions."""
 METRICS = ("rmse", "mae", "ndcg", "recall", "map")
 """Names of the metrics, in the order in which they are reported."""
+RANKING_METRICS = METRICS[2:]
+"""Those of recommendations: scores of implicit feedback do not predict ratings."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -322,7 +324,7 @@ class Recommender:
         return 1.0 - float(error @ error) / total if total > 0.0 else float(not np.any(error))
 
     def evaluate(
-        self, X: Any, y: Any = None, *, metrics: Any = METRICS, top: int = 10, relevant: float | None = None
+        self, X: Any, y: Any = None, *, metrics: Any = None, top: int = 10, relevant: float | None = None
     ) -> dict[str, float]:
         """Return metrics on test ratings, given as to ``fit``.
 
@@ -335,13 +337,15 @@ class Recommender:
         X, y
             Test ratings.
         metrics
-            Names of metrics, all by default.
+            Names of metrics; by default all, or those of recommendations for a model of implicit feedback, whose
+            scores are no ratings.
         top
             Number of recommended items.
         relevant
             Ratings from which an item is relevant; None for all items of the test.
         """
-        names, ratings = check_metrics("metrics", metrics), as_ratings(X, y)
+        default = RANKING_METRICS if self._model().fold.unseen_weight else METRICS
+        names, ratings = check_metrics("metrics", default if metrics is None else metrics), as_ratings(X, y)
         error = self._model().predict(ratings.users, ratings.items) - ratings.values
         found = prediction_metrics(error)
         if set(names) - set(found):

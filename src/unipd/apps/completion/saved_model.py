@@ -113,7 +113,7 @@ def restore_fit(content: dict[str, Any], fitted: FittedModel, result: Result) ->
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Read a model that :meth:`unipd.MatrixCompletion.save` or ``unipd complete --out`` wrote; as :func:`unipd.load`.
+    """Read a model that ``save`` of an estimator or ``unipd complete --out`` wrote; as :func:`unipd.load`.
 
     Parameters
     ----------
@@ -122,8 +122,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    MatrixCompletion, ImplicitCompletion or LoadedModel
-        The model, fitted; without its ratings a :class:`LoadedModel`.
+    MatrixCompletion or LoadedModel
+        The model, fitted; a :class:`LoadedModel` of implicit feedback, and where the file has no ratings.
 
     See Also
     --------
