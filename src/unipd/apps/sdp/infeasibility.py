@@ -116,7 +116,9 @@ def _move_to_face(data: SdpData, dual: Array, share: float) -> Array:
     parts = split_blocks(data.blocks, data.without_cost().slack(dual))
     size = max(float(np.abs(part).max()) for part in parts) or 1.0
     masks = [
-        np.zeros(block.size) if block.kind == FREE else _nonzero(block, part / size, share)
+        np.zeros(block.size)
+        if block.kind == FREE
+        else _face_basis(block, part / size, share, False).sum(axis=1).reshape(part.shape)
         for block, part in zip(data.blocks, parts, strict=True)
     ]
     columns = Columns(data)
