@@ -82,6 +82,14 @@ def test_given_features(ratings):
         model.fold_in(item_features={998: [1.0]})
 
 
+@pytest.mark.parametrize("options", [{}, {"side_information": True}, {"residual": 0.5}], ids=str)
+def test_features_are_refused_by_a_model_without_them(ratings, options):
+    model = fit(ratings, **options)
+    for argument in ("user_features", "item_features"):
+        with pytest.raises(InvalidInput, match=f"{argument}: expected None"):
+            model.fold_in(**{argument: {999: [1.0, 2.0]}})
+
+
 def fit_with_cold_item(ratings, by_user, by_item):
     """Return a model whose item 0 has features, but no ratings."""
     rated = ratings[1] > 0

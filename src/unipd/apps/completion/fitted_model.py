@@ -482,7 +482,13 @@ def fold_in(model: FittedModel, ratings: Ratings, features: tuple[Any, Any]) -> 
 
     Users are fitted first, to their ratings of known items; then items, to their ratings by all users.
     """
-    names = [feature_names(f"{name}_features", given) for name, given in zip(("user", "item"), features, strict=True)]
+    names: list[Array | None] = []
+    for argument, given, side in zip(
+        ("user_features", "item_features"), features, (model.fold.user, model.fold.item), strict=True
+    ):
+        if given is not None and (side.features is None or side.pattern):
+            raise InvalidInput(argument, "None, since this model was fitted without them", type(given).__name__)
+        names.append(feature_names(argument, given))
     users, items = model.users.union(ratings.users, names[0]), model.items.union(ratings.items, names[1])
     data = index_ratings(ratings, users, items)
     old_users, old_items = (new.positions(old.names) for new, old in ((users, model.users), (items, model.items)))
