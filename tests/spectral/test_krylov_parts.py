@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spectral.matrices import DTYPES, eps_of, hermitian
+from unipd._util.arrays import draw_normal
 from unipd.errors import OracleError
-from unipd.spectral import Basis, Stop, certified_upper, gaussian, length_of, starting_block, value_error
+from unipd.spectral import Basis, Stop, certified_upper, length_of, starting_block, value_error
 
 
 @settings(max_examples=60)
@@ -28,7 +29,7 @@ def test_basis_stays_orthonormal_and_its_coefficients_rebuild_the_vectors(
     """Vectors of any rank and size, nearly dependent ones among them, wherever they are expected to lie."""
     generator = np.random.default_rng(seed)
     rank = min(rank, rows, columns)
-    vectors = gaussian(generator, (rows, rank), dtype) @ gaussian(generator, (rank, columns), dtype)
+    vectors = draw_normal(generator, (rows, rank), dtype) @ draw_normal(generator, (rank, columns), dtype)
     vectors[:, columns // 2] = vectors[:, 0] * (1 + 1e-3)
     vectors = (scale * vectors).astype(dtype)
     basis = Basis(rows, columns, dtype, generator)
@@ -106,7 +107,7 @@ def test_starting_blocks(dtype: type) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_warm_start_counts_whatever_its_phase(dtype: type) -> None:
     """Rounding decides the sign of an eigenvector; the block from -v must span what the block from v spans."""
-    vector = gaussian(np.random.default_rng(3), (40, 1), np.dtype(dtype))
+    vector = draw_normal(np.random.default_rng(3), (40, 1), np.dtype(dtype))
     turn = dtype(np.exp(2.0j)) if np.dtype(dtype).kind == "c" else dtype(-1.0)
     plain, turned = (starting_block(v, 40, 1, dtype, 5, 0.3) for v in (vector, turn * vector))
     np.testing.assert_allclose(turned, turn * plain, atol=50 * eps_of(dtype))
@@ -124,7 +125,7 @@ def test_lengths_of_all_sizes(scale: float) -> None:
 def test_deflated_bounds_stay_outside_the_known_vectors(steps: int, kind: type) -> None:
     """A run of more steps than there are dimensions must not find its way back."""
     rng = np.random.default_rng(0)
-    known = np.linalg.qr(gaussian(rng, (50, 3), kind))[0]
+    known = np.linalg.qr(draw_normal(rng, (50, 3), kind))[0]
     matrix = np.diag(np.arange(50.0)).astype(kind)
     rest = np.eye(50) - known @ known.conj().T
     truth = float(np.linalg.eigvalsh(rest @ matrix @ rest)[-1])

@@ -164,6 +164,18 @@ RIDGE = 1e-13
 """Added to the diagonal of a matrix that may be singular, relative to its size: far below rounding of the data."""
 
 
+def draw_normal(generator: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return standard normal numbers of a real or complex dtype.
+
+    >>> draw_normal(np.random.default_rng(0), (2, 3), np.complex64).dtype
+    dtype('complex64')
+    """
+    numbers: Array = generator.standard_normal(shape)
+    if np.dtype(dtype).kind == "c":
+        numbers = numbers + 1j * generator.standard_normal(shape)
+    return numbers.astype(dtype)
+
+
 def factor_definite(matrix: Array) -> Callable[[Array], Array]:
     """Return y -> K^{-1} y by Cholesky's method; as :func:`solve_system` where K is not positive definite in rounding.
 

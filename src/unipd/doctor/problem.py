@@ -18,7 +18,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.arrays import inner, norm
+from unipd._util.arrays import draw_normal, inner, norm
 from unipd._util.validate import has_parts
 from unipd.couplings.base import as_coupling
 from unipd.doctor.report import (
@@ -35,7 +35,6 @@ from unipd.doctor.report import (
     first_line,
     is_finite,
     precision_of,
-    random_array,
     random_like,
     rearrange,
     require,
@@ -84,7 +83,7 @@ def check_map(A: LinearMap, points: Sequence[Any] = (), *, seed: int = 0) -> tup
     has_parts("A", A, "a linear map", ("domain", "codomain", "dtype"))
     generator = np.random.default_rng(seed)
     probes = _map_probes(generator, A, points)
-    duals = [random_array(generator, A.codomain, A.dtype) for _ in range(PROBES)]
+    duals = [draw_normal(generator, A.codomain, A.dtype) for _ in range(PROBES)]
     image = run_check("image", _check_image, A, probes)
     return (image, run_check("adjoint", _check_adjoint, A, probes, duals)) if image.ok else (image,)
 
@@ -94,7 +93,7 @@ def _map_probes(generator: np.random.Generator, A: LinearMap, points: Sequence[A
         return [*points, *(random_like(generator, point) for point in points)]
     has_blocks = bool(A.domain) and isinstance(A.domain[0], tuple)
     shapes = A.domain if has_blocks else (A.domain,)
-    drawn = [[random_array(generator, shape, A.dtype) for shape in shapes] for _ in range(PROBES)]
+    drawn = [[draw_normal(generator, shape, A.dtype) for shape in shapes] for _ in range(PROBES)]
     return [atoms.Blocks(tuple(parts)) if has_blocks else parts[0] for parts in drawn]
 
 
@@ -195,7 +194,7 @@ def check_coupling(
     """
     generator = np.random.default_rng(seed)
     sizes = np.geomspace(0.1, 10.0, PROBES) * scale
-    vectors = [(size * random_array(generator, shape, dtype)).astype(dtype) for size in sizes]
+    vectors = [(size * draw_normal(generator, shape, dtype)).astype(dtype) for size in sizes]
     checks: dict[str, Any] = {
         "coupling shapes": _check_shapes,
         "Moreau": _check_moreau,
@@ -371,7 +370,7 @@ def random_directions(generator: np.random.Generator, shape: Any, dtype: Any) ->
     if shape and isinstance(shape[0], tuple):
         columns = [random_directions(generator, part, dtype) for part in shape]
         return list(zip(*columns, strict=True))
-    return [*(random_array(generator, shape, dtype) for _ in range(PROBES)), np.zeros(shape, dtype)]
+    return [*(draw_normal(generator, shape, dtype) for _ in range(PROBES)), np.zeros(shape, dtype)]
 
 
 def _check_answers(oracle: SharpOracle, directions: Sequence[Any], answers: list[SharpAnswer]) -> str:
@@ -638,7 +637,7 @@ def check(problem: Problem, *, seed: int = 0) -> Report:
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", "a unipd.Problem", validate.describe_type(problem))
     generator = np.random.default_rng(seed)
-    duals = [random_array(generator, problem.dual_shape, problem.dtype) for _ in range(PROBES)]
+    duals = [draw_normal(generator, problem.dual_shape, problem.dtype) for _ in range(PROBES)]
     duals.append(np.zeros(problem.dual_shape, problem.dtype))
     scale = (problem.norm_b or problem.least_scale) / max(1.0, problem.b.size**0.5)
     return Report(

@@ -10,7 +10,8 @@ from typing import Any, overload
 import numpy as np
 
 from unipd import atoms
-from unipd._typing import Array, Shape
+from unipd._typing import Array
+from unipd._util.arrays import draw_normal
 from unipd._util.printing import html_table, plain_table
 
 PASS, FAIL, NOTE, SKIP = "pass", "fail", "note", "skip"
@@ -157,15 +158,6 @@ PROBES = 6
 """Random points, directions or dual vectors at which a part is checked."""
 
 
-def random_array(generator: np.random.Generator, shape: Shape, dtype: Any) -> Array:
-    """Return standard normal entries of a dtype, complex ones for complex dtypes."""
-    kind = np.dtype(dtype)
-    entries: Array = generator.standard_normal(shape)
-    if kind.kind == "c":
-        entries = entries + 1j * generator.standard_normal(shape)
-    return entries.astype(kind)
-
-
 def random_like(generator: np.random.Generator, atom: Any) -> Any:
     """Return a random point with the structure and norm of ``atom``: its sparsity, its rank, its blocks.
 
@@ -177,13 +169,13 @@ def random_like(generator: np.random.Generator, atom: Any) -> Any:
         return atoms.Blocks(tuple(random_like(generator, part) for part in atom.parts))
     if isinstance(atom, atoms.SparsePoint):
         places = generator.choice(math.prod(atom.shape), size=atom.values.size, replace=False)
-        values = random_array(generator, atom.values.shape, atom.dtype)
+        values = draw_normal(generator, atom.values.shape, atom.dtype)
         return atoms.SparsePoint(atom.shape, places, _rescale_to(values, atom.values))
     if isinstance(atom, atoms.LowRank):
         left = _random_columns(generator, atom.left)
         return atoms.LowRank(left, left if atom.hermitian else _random_columns(generator, atom.right), atom.weights)
     array = np.asarray(atom)
-    return _rescale_to(random_array(generator, array.shape, array.dtype), array)
+    return _rescale_to(draw_normal(generator, array.shape, array.dtype), array)
 
 
 def rearrange(generator: np.random.Generator, atom: Any) -> list[Any]:
@@ -249,7 +241,7 @@ def _arrays(atom: Any) -> list[Any]:
 
 def _random_columns(generator: np.random.Generator, factor: Array) -> Array:
     """Return random columns with the norms of those of a factor."""
-    columns = random_array(generator, factor.shape, factor.dtype)
+    columns = draw_normal(generator, factor.shape, factor.dtype)
     ratio = np.linalg.norm(factor, axis=0) / np.linalg.norm(columns, axis=0)
     return (columns * ratio).astype(factor.dtype, copy=False)
 

@@ -30,7 +30,6 @@ from unipd.spectral.krylov import Bidiagonal
 from unipd.spectral.krylov import CompiledBidiagonalization
 from unipd.spectral.krylov import Basis
 from unipd.spectral.krylov import Limits
-from unipd.spectral.krylov import gaussian
 from unipd.spectral.krylov import length_of
 from unipd.spectral.engine import starting_block
 from unipd.spectral.operators import Triples

@@ -52,9 +52,9 @@ import scipy
 
 from unipd._typing import Array
 from unipd._util import arrays, validate
-from unipd._util.arrays import EPS, hermitian_part, precision
+from unipd._util.arrays import EPS, draw_normal, hermitian_part, precision
 from unipd.errors import InvalidInput, OracleError
-from unipd.spectral.krylov import divide_by_length, gaussian, length_of
+from unipd.spectral.krylov import divide_by_length, length_of
 from unipd.spectral.operators import (
     PROBABILISTIC,
     RIGOROUS,
@@ -292,7 +292,7 @@ class _Recurrence:
     def __init__(self, products: Products | Gram, generator: np.random.Generator, deflate: Array | None) -> None:
         self._products = products
         self._deflate = deflate
-        start = self._free(gaussian(generator, (products.shape[0],), products.dtype))
+        start = self._free(draw_normal(generator, (products.shape[0],), products.dtype))
         self._current = start / length_of(start)
         self._previous = np.zeros_like(self._current)
         self.alpha: list[float] = []

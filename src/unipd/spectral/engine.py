@@ -25,7 +25,6 @@ from unipd.spectral.krylov import (
     Limits,
     Stop,
     ValueTolerance,
-    gaussian,
 )
 from unipd.spectral.operators import RESIDUAL, RIGOROUS, Products, Triples, as_operator, is_small, rounding_allowance
 
@@ -329,7 +328,7 @@ _MOST_REMEMBERED = 1 << 16
 
 @lru_cache(maxsize=8)
 def _random_columns(rows: int, block: int, dtype: np.dtype[Any], seed: int) -> Array:
-    columns = gaussian(np.random.default_rng(seed), (rows, block), dtype)
+    columns = arrays.draw_normal(np.random.default_rng(seed), (rows, block), dtype)
     columns /= np.linalg.norm(columns, axis=0)
     return columns
 

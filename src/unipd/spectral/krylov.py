@@ -199,7 +199,7 @@ class Basis:
     def _random_direction(self) -> tuple[Array, float]:
         self._seed = generator = np.random.default_rng(self._seed)  # created on demand: it is slow
         while True:
-            rest = self._copy_to_next_column(gaussian(generator, (self.array.shape[0],), self.array.dtype))
+            rest = self._copy_to_next_column(arrays.draw_normal(generator, (self.array.shape[0],), self.array.dtype))
             _, length = self._split(rest)
             if length > 0:
                 return rest, length
@@ -221,18 +221,6 @@ def _remove(known: Array, rest: Array) -> Array:
     inside = arrays.product(rest.conj(), known).conj()
     rest -= arrays.product(known, inside)
     return inside
-
-
-def gaussian(generator: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
-    """Return standard normal numbers of a real or complex dtype.
-
-    >>> gaussian(np.random.default_rng(0), (2, 3), np.complex64).dtype
-    dtype('complex64')
-    """
-    numbers: Array = generator.standard_normal(shape)
-    if np.dtype(dtype).kind == "c":
-        numbers = numbers + 1j * generator.standard_normal(shape)
-    return numbers.astype(dtype)
 
 
 def length_of(vector: Array) -> float:

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
-from unipd._util.arrays import hermitian_part
+from unipd._util.arrays import draw_normal, hermitian_part
 from unipd._util.lazy import import_extra
 from unipd._util.printing import ReprMixin
 from unipd.errors import InvalidInput
@@ -484,7 +484,7 @@ def make_channel(
 
 
 def _random_isometry(rows: int, columns: int, rng: np.random.Generator) -> Array:
-    block = rng.standard_normal((rows, columns)) + 1j * rng.standard_normal((rows, columns))
+    block = draw_normal(rng, (rows, columns), np.complex128)
     basis, triangle = np.linalg.qr(block)
     phases = np.diag(triangle) / np.abs(np.diag(triangle))
     return basis * phases

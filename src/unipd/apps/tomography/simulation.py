@@ -12,6 +12,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.arrays import draw_normal
 from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.counts import BasisCounts
 from unipd.apps.tomography.measurements import (
@@ -85,7 +86,7 @@ def random_mixed(qubits: int, rank: int = 3, seed: int = 0) -> QuantumState:
     if columns > size:
         raise InvalidInput("rank", f"at most 2^{qubits}", repr(rank))
     rng = np.random.default_rng(validate.integer("seed", seed, minimum=0))
-    block = rng.standard_normal((size, columns)) + 1j * rng.standard_normal((size, columns))
+    block = draw_normal(rng, (size, columns), np.complex128)
     return QuantumState(block, np.linalg.norm(block, axis=0) ** 2)
 
 
@@ -165,7 +166,7 @@ def product(qubits: int, seed: int = 0) -> QuantumState:
     rng = np.random.default_rng(validate.integer("seed", seed, minimum=0))
     vector: Array = np.ones(1, np.complex128)
     for _ in range(qubits):
-        single = rng.standard_normal(2) + 1j * rng.standard_normal(2)
+        single = draw_normal(rng, (2,), np.complex128)
         vector = np.kron(vector, single / np.linalg.norm(single))
     return QuantumState(vector)
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from unipd._util.arrays import inner, norm
+from unipd._util.arrays import draw_normal, inner, norm
 from unipd.problem import Problem
 from unipd.protocols import declares
 
@@ -29,11 +29,7 @@ _TOLERANCE = 1e-6
 
 def probe_problem(problem: Problem) -> list[float | str]:
     """Return numbers that oracle, map and coupling give at a dual vector drawn with a fixed seed."""
-    rng = np.random.default_rng(_SEED)
-    dual = rng.standard_normal(problem.dual_shape)
-    if problem.dtype.kind == "c":
-        dual = dual + 1j * rng.standard_normal(problem.dual_shape)
-    dual = dual.astype(problem.dtype)
+    dual = draw_normal(np.random.default_rng(_SEED), problem.dual_shape, problem.dtype)
     failures: list[str] = []
     try:
         answer = problem.sharp(problem.map.adjoint(-dual))

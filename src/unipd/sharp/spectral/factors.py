@@ -18,9 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from unipd._typing import Array, Shape
-from unipd._util.arrays import TINY, inner, norm, real_dtype
+from unipd._util.arrays import TINY, draw_normal, inner, norm, real_dtype
 from unipd.atoms import Blocks, LowRank, apply, apply_adjoint, dense
-from unipd.spectral.krylov import gaussian
 from unipd.spectral.operators import hermitian_twice
 
 Preconditioner: TypeAlias = Callable[[Array], Array]
@@ -291,7 +290,7 @@ class SpectralFactors(Factors):
 
 def random_block(factor: Array, columns: int, seed: int) -> Array:
     """Return random columns with the rows, the dtype and the Frobenius norm of a factor."""
-    block = gaussian(np.random.default_rng(seed), (factor.shape[0], columns), factor.dtype)
+    block = draw_normal(np.random.default_rng(seed), (factor.shape[0], columns), factor.dtype)
     return (norm(factor) / norm(block)) * block
 
 
