@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 
 import unipd
 from unipd import Problem, Status, solve
 from unipd._util.arrays import solve_system
-from unipd.couplings import AtMost, Equality, L2Ball, LeastSquares, Product
+from unipd.couplings import Absolute, AtMost, Equality, L2Ball, LeastSquares, Product
 from unipd.sharp import Entropy, L1Ball, L1NormSquared, Linear, NuclearBall, Simplex
 
 ROWS, SIZE = 40, 400
@@ -215,3 +216,50 @@ def test_a_saved_result_is_continued_with_its_atoms_and_its_prox_parameter(tmp_p
     assert saved.status.success
     assert saved.objective == pytest.approx(fresh.objective, rel=1e-6)
     assert 2 * saved.iterations <= cold.iterations
+
+
+def blocks_program(share: float, coupling: Any, radius: float = 0.5) -> Problem:
+    random = np.random.default_rng(1)
+    costs, maps = random.standard_normal((5, 30)), [random.standard_normal((12, 30)) for _ in range(5)]
+    b = sum(part @ (0.05 * random.dirichlet(np.ones(30))) for part in maps)
+    blocks = [Linear(cost, L1Ball(30, radius)) for cost in costs]
+    return Problem(blocks, maps, (1.0 + 0.2 * share) * b, coupling)
+
+
+@pytest.mark.parametrize("coupling", [Equality(), AtMost(), LeastSquares(10.0), Absolute()])
+def test_a_path_of_blocks_takes_their_atoms_along(coupling: Any) -> None:
+    cold_total, warm_total, previous = 0, 0, None
+    for share in np.linspace(0.0, 1.0, 6):
+        problem = blocks_program(share, coupling)
+        cold = solve(problem, "corrective", accuracy=1e-6)
+        previous = solve(problem, "corrective", accuracy=1e-6, start=previous)
+        assert previous.status is cold.status is Status.SOLVED
+        assert previous.objective == pytest.approx(cold.objective, rel=1e-5)
+        cold_total, warm_total = cold_total + cold.iterations, warm_total + previous.iterations
+    assert 2 * warm_total <= cold_total
+    assert solve(problem, "corrective", accuracy=1e-6, start=previous).iterations <= 2
+
+
+def test_atoms_of_blocks_outside_their_sets_are_left_behind() -> None:
+    earlier, problem = solve(blocks_program(0.0, "=")), blocks_program(0.0, "=", radius=0.4)
+    state = next(unipd.iterate(problem, "corrective", start=earlier))
+    assert all(np.abs(unipd.atoms.dense(atom)).sum() <= 0.4 + 1e-9 for atom in state.bundle.atoms)  # type: ignore[attr-defined]
+    warm = solve(problem, accuracy=1e-6, start=earlier)
+    assert warm.status is Status.SOLVED
+    assert warm.objective == pytest.approx(solve(problem, accuracy=1e-6).objective, rel=1e-5)
+
+
+def test_linear_masters_take_their_entries_along() -> None:
+    random = np.random.default_rng(0)
+    costs, change, ones = random.random((100, 100)), random.random((100, 100)), np.ones((1, 100))
+    eye = scipy.sparse.eye_array(100)
+    sums = scipy.sparse.vstack([scipy.sparse.kron(eye, ones), scipy.sparse.kron(ones, eye)]).tocsc()
+
+    def transport(share: float) -> Problem:
+        return Problem(Linear((costs + share * change).ravel(), Simplex(10_000)), sums, np.full(200, 0.01), "=")
+
+    earlier = solve(transport(0.0), accuracy=1e-6)
+    cold, warm = (solve(transport(0.02), accuracy=1e-6, start=start) for start in (None, earlier))
+    assert warm.status is cold.status is Status.SOLVED
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
+    assert 3 * warm.iterations <= cold.iterations

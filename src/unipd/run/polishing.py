@@ -142,8 +142,8 @@ def _restate(problem: Problem, result: Result, accuracy: float) -> State:
 
     Where X has a membership test, the point must pass it; atoms that do not are left out for the point alone.
     """
-    state, sharp = result.state, problem.sharp
-    primal, x = state.primal, state.primal.point()
+    state: State = result.state
+    sharp, primal, x = problem.sharp, state.primal, state.primal.point()
     if x is None:
         return state
     if np.shape(x) != sharp.shape:
@@ -152,7 +152,8 @@ def _restate(problem: Problem, result: Result, accuracy: float) -> State:
         require_recorded_point(problem, primal, x, accuracy)
     except ValueError as error:
         raise InvalidInput("result", "a point of this problem's set X", "one outside") from error
-    if sharp.has_membership_test and isinstance(primal, HasAtoms) and not all(map(sharp.contains, primal.atoms)):
+    known = state.primal
+    if sharp.has_membership_test and isinstance(known, HasAtoms) and not all(map(sharp.contains, known.atoms)):
         primal = Fixed(x)
     dual = starting_dual(problem, result)
     with oracle_errors:

@@ -30,7 +30,7 @@ from unipd.methods.base import (
 from unipd.methods.corrective.dual_master import solve_dual_master
 from unipd.methods.corrective.linear_master import EARLY, LinearModel
 from unipd.methods.corrective.master import Splitting, solve_master
-from unipd.methods.corrective.model import FEW_ATOMS, Bundle, KnownAtom, known_atoms
+from unipd.methods.corrective.model import FEW_ATOMS, Bundle, KnownAtom, has_blocks, known_atoms
 from unipd.methods.universal.common import initial_smoothness, least_smoothness
 from unipd.problem import Problem
 from unipd.protocols import Tracker
@@ -204,6 +204,9 @@ class Corrective:
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> CorrectiveState:
         """Start from the dual vector with the atoms of another run, which the first master weighs."""
+        by_block = _bundle_by_block(problem, warm.state)
+        if has_blocks(problem) and by_block is None:
+            warm = replace(warm, state=None)  # a small M beside few atoms would let lam jump
         earlier = warm.state if isinstance(warm.state, CorrectiveState) and not problem.has_smooth_loss else None
         known, share = self.smoothness, TRUSTED_SHARES[not problem.sharp.linear]
         if earlier is not None and known is None:
@@ -219,6 +222,14 @@ class Corrective:
             first = replace(first, counts=first.counts.plus(1, 0, zero.matvecs))
         if earlier is not None:
             first = replace(first, first_smoothness=earlier.first_smoothness)
+        if first.linear is not None and isinstance(warm.state, CorrectiveState) and warm.state.linear is not None:
+            first = replace(first, linear=first.linear.after(warm.state.linear))
+        elif first.linear is not None and warm.atoms:
+            first = replace(first, linear=replace(first.linear, first_iteration=EARLY))
+        if first.bundle.by_block and by_block is not None:
+            bundle = first.bundle.at_point_of(problem, by_block)
+            images = math.ceil((len(bundle.atoms) - first.bundle.count) / bundle.count)
+            return replace(first, bundle=bundle, counts=first.counts.plus(matvecs=images))
         if first.bundle.by_block or not warm.atoms:
             return first
         idle = warm.idle_atoms if problem.map.has_cheap_images else ()
@@ -234,7 +245,7 @@ class Corrective:
             bundle=bundle,
             counts=first.counts.plus(matvecs=len(points)),
             eps=min(first.eps, target_eps(problem, self.eps, accuracy, bundle.objective())),  # f near the solution
-            linear=first.linear and replace(first.linear.with_atoms(problem, *points), first_iteration=EARLY),
+            linear=first.linear and first.linear.with_atoms(problem, *points),
             splitting=first.splitting and Splitting.of(problem, bundle, warm.dual, first.smoothness),
         )
 
@@ -246,7 +257,7 @@ class Corrective:
 
         # 2: the oracle prices atoms at lam, and gives G(lam) and hence a bound
         tolerance = ORACLE_SHARE * state.eps
-        most = problem.b.size if linear is not None and linear.penalty else MOST_PRICED
+        most = problem.b.size if linear is not None and linear.penalty and not linear.is_exact else MOST_PRICED
         point, others = price_atoms(problem, bundle, dual, tolerance, most)
         model, value = bundle.lower_model(problem, dual), _dual_objective(problem, point)
         require_maximum(problem, model, point, tolerance, bundle.extent)
@@ -314,7 +325,7 @@ def solve_masters(
     if state.splitting is not None:
         bundle, splitting = state.splitting.advance(problem, bundle, state.smoothness)
         return bundle, splitting.dual.astype(problem.dtype), linear, splitting
-    if linear is not None and state.iteration >= linear.first_iteration:
+    if linear is not None and not linear.is_exact and state.iteration >= linear.first_iteration:
         if linear.penalty == 0.0:
             linear = linear.with_penalty(problem, state.dual, bundle.objective())
         solution = linear.solve(problem)
@@ -409,6 +420,17 @@ def warn_if_binding(bundle: Bundle, memory: int) -> bool:
         stacklevel=2,
     )
     return True
+
+
+def _bundle_by_block(problem: Problem, state: Any) -> Bundle | None:
+    """Return the bundle by block of another run's state, if its atoms are known to lie in the sets of this problem."""
+    oracles = problem.sharp.block_oracles
+    bundle = state.bundle if isinstance(state, CorrectiveState) and state.bundle.by_block else None
+    if bundle is None or bundle.count != len(oracles) or not all(oracle.has_membership_test for oracle in oracles):
+        return None
+    pairs = [(oracles[block], atom) for block, atom in zip(bundle.blocks, bundle.atoms, strict=True)]
+    is_inside = all(np.shape(atom) == oracle.shape and oracle.contains(atom) for oracle, atom in pairs)
+    return bundle if is_inside else None
 
 
 def _dual_objective(problem: Problem, point: DualPoint) -> float:

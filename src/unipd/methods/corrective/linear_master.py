@@ -50,6 +50,8 @@ class LinearModel:
     """Iterations before the first master."""
     penalty: float = 0.0
     """p; 0 until the first master."""
+    is_exact: bool = False
+    """Whether more entries bring nothing: the next masters have a proximal term again."""
 
     @staticmethod
     def of(problem: Problem, point: DualPoint) -> LinearModel | None:
@@ -76,18 +78,24 @@ class LinearModel:
             used += [start + _support(part) for start, part in zip(starts, parts, strict=False)]
         return replace(self, support=np.unique(np.concatenate(used)))
 
+    def after(self, earlier: LinearModel) -> LinearModel:
+        """Return the model with the entries of another run, whose master comes at once if that run had one."""
+        if earlier.penalty == 0.0:
+            return self
+        return LinearModel(np.union1d(self.support, earlier.support), 0, earlier.penalty)
+
     def with_penalty(self, problem: Problem, dual: Array, objective: float) -> LinearModel:
         """Return the model with a penalty well above the multipliers met so far."""
         largest = float(np.abs(dual).max())
         price = problem.scale(objective) / (float(np.abs(problem.b).max()) or 1.0) / problem.b.size
         return replace(self, penalty=_PENALTY_GROWTH * max(largest, price))
 
-    def advance(self, problem: Problem, is_infeasible: bool, *points: DualPoint | KnownAtom) -> LinearModel | None:
-        """Return the model with more atoms; where they bring nothing new, with a larger penalty, or None if exact."""
+    def advance(self, problem: Problem, is_infeasible: bool, *points: DualPoint | KnownAtom) -> LinearModel:
+        """Return the model with more atoms; where they bring nothing new, with a larger penalty, or as exact."""
         larger = self.with_atoms(problem, *points)
-        if self.penalty == 0.0 or larger.support.size > self.support.size:
+        if self.penalty == 0.0 or self.is_exact or larger.support.size > self.support.size:
             return larger
-        return replace(self, penalty=_PENALTY_GROWTH * self.penalty) if is_infeasible else None
+        return replace(self, penalty=_PENALTY_GROWTH * self.penalty) if is_infeasible else replace(self, is_exact=True)
 
     def solve(self, problem: Problem) -> tuple[KnownAtom, Array] | None:
         """Return x as an atom, and lam; None where HiGHS finds no solution."""

@@ -215,14 +215,30 @@ class Bundle:
         larger = self._append(entries) if entries else self
         return larger.with_weights(np.array(totals)) if weights else larger
 
+    def at_point_of(self, problem: Problem, other: Bundle) -> Bundle:
+        """Return the bundle with the atoms of another one by block, at its point."""
+        places = {pair: place for place, pair in enumerate(zip(self.blocks.tolist(), self.keys, strict=True))}
+        weights, entries = np.zeros(self.blocks.size), list[_Entry]()
+        for block, key, atom, weight in zip(other.blocks, other.keys, other.atoms, other.weights, strict=True):
+            place = places.get((int(block), key))
+            if place is None:
+                entries.append(self._block_entry(problem, int(block), atom)._replace(weight=float(weight)))
+            else:
+                weights[place] = weight
+        return replace(self, weights=weights, prox_step=other.prox_step)._append(entries)
+
     def _entry(self, problem: Problem, point: DualPoint | KnownAtom, block: int, atom: Any) -> _Entry:
-        image, cost = point.image, point.objective
         if self.by_block:
-            image, cost = evaluate_block(problem, block, atom)
-        column = as_real(image)
-        if self.is_shifted and block == 0:
-            column = column - as_real(problem.b)
-        return self._normalize(_Entry(block, atom, column, cost))
+            return self._block_entry(problem, block, atom)
+        return self._normalize(self._shift(problem, _Entry(0, atom, as_real(point.image), point.objective)))
+
+    def _block_entry(self, problem: Problem, block: int, atom: Any) -> _Entry:
+        image, cost = evaluate_block(problem, block, atom)
+        return self._shift(problem, _Entry(block, atom, as_real(image), cost))
+
+    def _shift(self, problem: Problem, entry: _Entry) -> _Entry:
+        is_shifted = self.is_shifted and entry.block == 0
+        return entry._replace(column=entry.column - as_real(problem.b)) if is_shifted else entry
 
     def _normalize(self, entry: _Entry) -> _Entry:
         """Scale an atom of a squared gauge to f = 1 (the zero atom stays)."""
