@@ -453,6 +453,8 @@ def norm_bound(operator: Any) -> float | None:
 
 
 def _matrix_norm_bound(matrix: Any) -> float:
+    if 0 in matrix.shape:
+        return 0.0
     moduli: Any = abs(matrix).astype(np.float64)
     exponent = exponent_of(float(moduli.max()))
     moduli = moduli * 2.0**-exponent

@@ -1,5 +1,6 @@
 """Programs without a solution, or without a bound on the trace: what is proved, and what is said."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -45,6 +46,16 @@ def test_infeasible_programs_come_with_a_proof(program):
     assert margins.min() >= -1e-6
 
 
+@pytest.mark.parametrize("method", ["auto", "interior", "splitting", "factored"])
+def test_constraints_of_zeros_alone_leave_the_cone(method):
+    """<0, X> = 0 allows every X: the solution is X = 0, or there is none."""
+    program = SDP.from_matrices(np.eye(2), [np.zeros((2, 2))], [0.0])
+    result = program.solve(1e-6, method)
+    assert result.status is Status.SOLVED, result.message
+    assert result.objective == pytest.approx(0.0, abs=1e-6)
+    assert SDP.from_matrices(-CORNER, [np.zeros((2, 2))], [0.0]).solve().status is Status.UNBOUNDED
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_differences_of_nonnegative_variables_leave_a_proof_of_infeasibility(seed):
     """The multipliers of a proof vanish on the differences exactly, so none lies inside the dual cone."""
@@ -71,6 +82,14 @@ def test_a_separation_of_a_limited_trace_says_so():
     proof = find_separation(program.data, np.ones(1))
     assert proof.excluded == pytest.approx(1e3)
     assert find_separation(program.data, -np.ones(1)) is None
+
+
+def test_an_infimum_that_is_not_attained_excludes_no_feasible_trace():
+    """min X_11 with X_12 = 1 is 0, for ever larger X; the least feasible X, of ones, has trace 2."""
+    result = SDP.from_matrices(CORNER, [2.0 * OFF], [2.0]).solve(1e-6)
+    assert result.status is Status.STALLED
+    excluded = re.search(r"No X of trace at most (\S+) is feasible \(proved\)", result.message)
+    assert 1.9 < float(excluded[1]) < 2.0
 
 
 @pytest.mark.parametrize(

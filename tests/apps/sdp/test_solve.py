@@ -336,3 +336,10 @@ def test_an_absolute_tolerance_counts_in_the_units_of_the_program(graph, method)
     assert (result.status, result.atol) == (Status.SOLVED, 1.0)
     assert result.relative_error > 1e-13
     assert max(abs(result.absolute_gap), result.violation) <= 1.0
+
+
+@pytest.mark.parametrize("options", [{"stop": 3}, {"rank": 0}, {"method": "none"}, {"trace_bound": 0.0}])
+def test_wrong_options_are_named(graph, options):
+    (name,) = options
+    with pytest.raises(InvalidInput, match=f"^{name}: expected"):
+        maxcut_program(graph).solve(**options)

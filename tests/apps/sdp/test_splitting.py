@@ -94,3 +94,10 @@ def test_small_programs_of_high_rank_begin_with_interior_points():
     assert (result.status, result.method) == (Status.SOLVED, "interior")
     assert result.iterations < 50
     assert program.solve(1e-2, rank=20, stop=MaxIterations(1)).method == "factored"
+
+
+def test_a_block_without_constraints_is_zero():
+    program = SDP.from_matrices(np.diag([1.0, 2.0, 1.0, 2.0]), [np.diag([1.0, 1.0, 0.0, 0.0])], [1.0], blocks=[2, 2])
+    result = program.solve(1e-6, method="splitting")
+    assert result.status is Status.SOLVED, result.message
+    assert result.objective == pytest.approx(1.0, rel=1e-5)

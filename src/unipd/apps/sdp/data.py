@@ -542,8 +542,9 @@ class Columns:
         return sp.csr_array((np.concatenate([entries.value, entries.value[is_twice]]), index), shape=(rows, self.size))
 
     def join(self, parts: Sequence[Array]) -> Array:
-        """Return the vector of blocks of X, all of which are present."""
-        return np.concatenate([parts[index].ravel() for index in np.argsort(self.start, kind="stable")])
+        """Return the vector of the blocks of X that are present."""
+        order = np.argsort(self.start, kind="stable")
+        return np.concatenate([parts[index].ravel() for index in order[self.is_present[order]]])
 
     def parts(self, x: Array) -> list[Array]:
         """Return the blocks of X."""

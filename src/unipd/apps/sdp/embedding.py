@@ -70,9 +70,10 @@ class ConicForm:
 
     def __init__(self, data: SdpData, is_equilibrated: bool = False) -> None:
         self.data = data
-        unit = replace(
-            data, constraints=data.unit_constraints, lower=data.lower / data.norms, upper=data.upper / data.norms
-        )
+        lower, upper = data.lower / data.norms, data.upper / data.norms
+        if not data.is_used.any():  # 0 = 0 as 0 >= 0: QICS needs a variable
+            upper = np.where(data.equal, math.inf, upper)
+        unit = replace(data, constraints=data.unit_constraints, lower=lower, upper=upper)
         program = to_equations(unit)
         is_vector = np.array([block.is_vector for block in program.blocks])
         self.columns = Columns(program, is_vector | program.is_used)

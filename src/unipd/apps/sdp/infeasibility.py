@@ -327,13 +327,24 @@ def infeasible_result(
     )
 
 
+def describe_excluded(trace: float, digits: int = 4) -> str:
+    """Return that no X up to a trace is feasible; an X of exactly this trace may be, so the trace is rounded down.
+
+    >>> describe_excluded(1.9999999)
+    'No X of trace at most 1.999 is feasible'
+    """
+    unit = 10.0 ** (math.floor(math.log10(trace)) + 1 - digits)
+    return f"No X of trace at most {math.floor(trace / unit) * unit:.{digits}g} is feasible"
+
+
 def separated_result(program: SDP, proof: Separation, accuracy: float, started: float) -> Result:
     """Return the result of a program that multipliers prove infeasible."""
+    member = "psd" if program.data.is_psd else "lie in the dual cones"
     message = (
-        "No X is feasible: the dual vector returned makes sum y_i A_i psd (proved by Cholesky factorisations) and "
-        "b^T y negative."
+        f"No X is feasible: the dual vector returned makes sum y_i A_i {member} (proved by Cholesky factorisations) "
+        "and b^T y negative."
         if math.isinf(proof.excluded)
-        else f"No X of trace at most {proof.excluded:.1e} is feasible: the dual vector returned makes b^T y = -1, and "
+        else f"{describe_excluded(proof.excluded, 2)}: the dual vector returned makes b^T y = -1, and "
         f"no eigenvalue of sum y_i A_i is below {-1.0 / proof.excluded:.0e} (proved by Cholesky factorisations)."
     )
     return infeasible_result(program, message, accuracy, started, proof.dual, proof.excluded)
@@ -342,8 +353,9 @@ def separated_result(program: SDP, proof: Separation, accuracy: float, started: 
 def unbounded_result(program: SDP, ray: Ray, feasible: str, accuracy: float, started: float) -> Result:
     """Return the result of a program whose objective improves forever along a ray; ``feasible``: from where."""
     sign = -1.0 if program.maximise else 1.0
+    kind = "psd direction" if program.data.is_psd else "direction in the cones"
     message = (
-        "The objective is unbounded and the dual problem is infeasible: along the psd direction X returned, of trace "
+        f"The objective is unbounded and the dual problem is infeasible: along the {kind} X returned, of trace "
         f"1, the constraints change by {ray.residual:.0e} (matrices of unit norm) and the objective by "
         f"{sign * ray.objective:.3g}. {feasible}"
     )

@@ -46,10 +46,12 @@ from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem, read_sdpa, write_sdpa
 from unipd.maps.sdp import Entries
 from unipd.memory import peak_memory
+from unipd.methods import METHODS
 from unipd.problem import Problem
 from unipd.run import Result, recheck
 from unipd.run.checkpoint.checkpoint import checkpoint_for
 from unipd.run.result import ProblemFacts
+from unipd.run.stopping import StopFunction, as_rule
 from unipd.spectral import RIGOROUS, SymmetricOperator
 from unipd.status import Status
 
@@ -271,7 +273,7 @@ class SDP:
         trace_bound: float | None = None,
         rank: int | None = None,
         seed: int = 0,
-        stop: run.StoppingRule | None = None,
+        stop: run.StoppingRule | StopFunction | None = None,
         **options: Any,
     ) -> Result:
         """Solve the program.
@@ -300,6 +302,10 @@ class SDP:
         accuracy = validate.positive("accuracy", accuracy)
         if trace_bound is not None:
             validate.positive("trace_bound", trace_bound)
+        rank = None if rank is None else validate.integer("rank", rank, minimum=1)
+        stop = None if stop is None else as_rule(stop)
+        if isinstance(method, str) and method not in ("auto", *CONIC_METHODS, *METHODS):
+            raise InvalidInput("method", f"one of {', '.join(('auto', *CONIC_METHODS, *METHODS))}", repr(method))
         if method in ("auto", "factored", *CONIC_METHODS):
             _check_options(options)
         started = time.perf_counter()

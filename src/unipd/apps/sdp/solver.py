@@ -31,6 +31,7 @@ from unipd.apps.sdp.infeasibility import (
     NEGLIGIBLE_VIOLATION,
     Ray,
     describe_direction,
+    describe_excluded,
     describe_feasible,
     excludes_accuracy,
     find_ray,
@@ -44,7 +45,6 @@ from unipd.apps.sdp.interior_point import InteriorPoint
 from unipd.apps.sdp.splitting import Splitting
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.methods import METHODS
 from unipd.problem import Problem
 from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, recheck, solve
 from unipd.run.result import ProblemFacts, add_work, problem_facts
@@ -185,8 +185,6 @@ class Solver:
                 raise InvalidInput("trace_bound", expected, f"{self.trace_bound:g}")
             if self.method not in ("auto", *CONIC_METHODS):
                 expected = f"one of auto, {', '.join(CONIC_METHODS)}: others take no second-order cones"
-                if isinstance(self.method, str) and self.method not in METHODS:
-                    expected = f"one of auto, {', '.join((*CONIC_METHODS, *METHODS))}"
                 raise InvalidInput("method", expected, repr(self.method))
             return (
                 self._solve_splitting(self.stop) if self.method == Splitting.name else self._solve_interior(self.stop)
@@ -255,9 +253,7 @@ class Solver:
             return downgrade(total, Status.STALLED, f"{note} The program may be unbounded; else give a trace bound.")
         if total.status is not Status.INFEASIBLE:
             return self._drop_guess(total)
-        message = (
-            f"No X of trace at most {excluded:.4g} is feasible (proved); give a larger trace bound if you know one."
-        )
+        message = f"{describe_excluded(excluded)} (proved); give a larger trace bound if you know one."
         return downgrade(total, Status.STALLED, message)
 
     def _drop_guess(self, result: Result) -> Result:
@@ -328,7 +324,7 @@ class Solver:
             return _replace_point(result, self._follow_ray(ray, stop, started))
         note = result.message if result.status is Status.STALLED else Status.STALLED.message
         if proof is not None and proof.excluded > data.natural_trace:
-            note += f" No X of trace at most {proof.excluded:.4g} is feasible (proved)."
+            note += f" {describe_excluded(proof.excluded)} (proved)."
         if direction is not None:
             note += describe_direction(data, direction)
         return replace(downgrade(result, Status.STALLED, note), state=None)
