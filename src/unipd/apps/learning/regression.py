@@ -171,7 +171,8 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
         self.intercept_ = constant - float(shift @ self.coef_)
         self.gap_, self.n_iter_ = self.result_.gap, self.result_.iterations
         if not self.result_.status.success:
-            message = f"the gap is {self.gap_:.1e} after {self.n_iter_} iterations"
+            remedy = "standardise the features, or ask for less accuracy"
+            message = f"the gap is {self.gap_:.1e} after {self.n_iter_} iterations: {remedy}"
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
