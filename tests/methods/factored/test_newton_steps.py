@@ -141,3 +141,14 @@ def test_slacks_of_a_box_take_few_iterations() -> None:
     assert result.status.value == "solved"
     assert result.iterations <= 10
     assert np.sum(np.diag(result.x.dense())[n:] > 1e-3) > 3
+
+
+@pytest.mark.parametrize("accuracy", [1e-5, 1e-6, 1e-8])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_factor_more_stationary_than_the_tolerance_is_no_stall(seed: int, accuracy: float) -> None:
+    """Newton steps end far below the tolerance; the next must be lower still, or there is no step to take."""
+    size, random = 80, np.random.default_rng(seed)
+    cost = random.standard_normal((size, size)) * (random.random((size, size)) < 0.05)
+    program = SDP.from_matrices(cost + cost.T, [np.diag(row) for row in np.eye(size)], np.ones(size))
+    result = program.solve(accuracy, method="factored")
+    assert result.status.success, result.gap

@@ -295,13 +295,18 @@ def _lower_tolerance(
 ) -> FactoredState:
     """Return the state after the oracle's answer with the tolerance for the next, where constraints hold exactly.
 
+    It is below the stationarity that was reached, which may be far below the last tolerance: else there is no step.
     The run has stalled when neither the factor nor the bound has changed.
     """
     if infeasibility > EXACT:
         return answered
+    reached = stationarity(answered) / objective_scale(problem, answered.here.cost)
+    lowered = with_inner_tolerance(problem, answered, state.inner_tolerance)
+    if lowered.inner_tolerance >= reached:
+        lowered = with_inner_tolerance(problem, answered, reached)
     is_idle = answered.factor is state.factor and answered.certificate.dual_bound <= state.certificate.dual_bound
     failure = Status.STALLED if is_idle and answered.counts.oracle_calls > 2 else None
-    return replace(with_inner_tolerance(problem, answered, state.inner_tolerance), failure=failure)
+    return replace(lowered, failure=failure)
 
 
 def _first_tolerance(accuracy: float) -> float:
