@@ -67,6 +67,30 @@ def test_newton_step_matches_finite_differences() -> None:
     np.testing.assert_allclose(np.tensordot(rows, newton.point, 2), model.target, rtol=1e-9)
 
 
+def test_rows_of_rank_one_give_the_same_newton_step() -> None:
+    random = np.random.default_rng(3)
+    left, right = random.standard_normal((9, 6)), random.standard_normal((9, 4))
+    pairs = Centring(left[:, :, None] * right[:, None], random.standard_normal(9), 0.7)
+    full = Centring(pairs.rows, pairs.target, pairs.path)
+    full.__dict__["pairs"] = None
+    here = 0.005 * random.standard_normal(9)
+    assert pairs.pairs is not None
+    assert Centring(random.standard_normal((9, 6, 4)), pairs.target, 0.7).pairs is None
+    assert pairs.value(here) == pytest.approx(full.value(here), rel=1e-12)
+    for one, other in zip(pairs.newton_step(here), full.newton_step(here), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8)
+
+
+def test_the_barrier_takes_over_where_steps_on_factors_crawl() -> None:
+    random = np.random.default_rng(5)
+    truth = random.standard_normal((60, 2)) @ random.standard_normal((2, 50))
+    rows, columns = np.divmod(random.choice(3000, 700, replace=False), 50)
+    problem = Problem(NuclearNormSquared((60, 50)), Sampling(rows, columns, (60, 50)), truth[rows, columns], "=")
+    result = solve(problem, accuracy=1e-6)
+    assert result.status is unipd.Status.SOLVED
+    assert result.iterations < 200
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_factors_on_the_whole_space(seed: int) -> None:
     problem = completion(seed, (60, 50), 3)

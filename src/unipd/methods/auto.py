@@ -52,6 +52,9 @@ METHODS: Mapping[str, Callable[..., Method]] = _Methods()
 
 SMALL_MATRIX, FEW_ROWS = 100 * 100, 500
 """Largest matrix (entries) and number of rows for which the corrective method is an alternative to the factored one."""
+MORE_ROWS, SHORT_PATIENCE = 1000, 100
+"""Number of rows up to which the barrier method is the alternative to the factored one, and the iterations without
+progress after which it takes over: it needs about as much time as some hundred of them."""
 SCALINGS = ("auto", "rows", None)
 """Values of the option ``scaling``."""
 
@@ -152,8 +155,10 @@ def _choose_method(problem: Problem) -> Method:
     """Return the method "auto", with an alternative where it may stall."""
     name = _choose_name(problem)
     if name == "factored":
-        if _is_small_program(problem) and methods.has_norm_barrier(problem):
+        if methods.has_norm_barrier(problem) and _is_small_program(problem):
             return wrappers.Fallback(methods.NormBarrier(), factored.Factored())
+        if methods.has_norm_barrier(problem) and _is_affordable_program(problem):
+            return wrappers.Fallback(factored.Factored(), methods.NormBarrier(), patience=SHORT_PATIENCE)
         if _is_small_program(problem):
             return wrappers.Fallback(factored.Factored(), corrective.Corrective())
         return factored.Factored()
@@ -175,6 +180,12 @@ def _is_small_program(problem: Problem) -> bool:
     """Whether a constrained matrix is so small that atoms of all its ranks can replace its factors."""
     is_one_matrix = problem.loss is None and not problem.sharp.block_oracles
     return is_one_matrix and math.prod(problem.sharp.shape) <= SMALL_MATRIX and problem.b.size <= FEW_ROWS
+
+
+def _is_affordable_program(problem: Problem) -> bool:
+    """Whether the barrier method can take over where steps on factors crawl."""
+    rows = problem.b.size
+    return rows <= MORE_ROWS and rows * math.prod(problem.sharp.shape) <= FEW_ROWS * SMALL_MATRIX
 
 
 def _choose_name(problem: Problem) -> str:

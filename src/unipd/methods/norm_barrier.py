@@ -7,14 +7,16 @@ min F(||X||_*) subject to A X = b, F(s) = w s^2 or w s, has the solutions of min
 
 as t grows; the Hessian along D = A^* d is D -> 2 (P D S + Q D^T Q) with Q = P Z. The Newton step d at a point gives
 X = 2 (P Z + P D S + Q D^T Q) / t, which meets A X = b exactly, wherever on the path. The work is that of dense systems
-with a row for each constraint. It settles small problems whose solutions have tiny singular values, where descent on
-factors crawls.
+with a row for each constraint; where all A^* e_i = u_i v_i^T have rank one, as for sampled entries, their entries are
+2 <u_i, P u_j> <v_i, S v_j> + 2 <u_i, Q v_j> <u_j, Q v_i>, which cost no products with the matrices A^* e_i. It settles
+small problems whose solutions have tiny singular values, where descent on factors crawls.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +38,8 @@ NEWTON_STEPS, DECREMENT = 30, 0.3
 convergence; the limit is for steps that rounding keeps from it."""
 START_NORM = 0.5
 """||A^* mu|| after the first Newton step."""
+ROUNDING = 1e-15
+"""Relative rounding error of a product u_i v_i^T with A^* e_i: some four units."""
 NEGLIGIBLE = 1e-14
 """Singular values of X below this share of the largest are dropped."""
 
@@ -100,8 +104,9 @@ class NormBarrier:
         target = problem.b.reshape(-1).astype(np.float64)
         path = GROWTH * state.path
         if path == 0.0:
-            first = Centring(state.rows, target, 1.0).newton_step(state.multiplier)
-            path = START_NORM / max(float(np.linalg.norm(np.tensordot(first.step, state.rows, 1), 2)), TINY)
+            model = Centring(state.rows, target, 1.0)
+            first = model.newton_step(state.multiplier)
+            path = START_NORM / max(float(np.linalg.norm(model.adjoint(first.step), 2)), TINY)
         model = Centring(state.rows, target, path)
         multiplier, last = model.centre(state.multiplier)
         if last is None:
@@ -189,16 +194,35 @@ class Centring:
     target: FloatArray
     path: float
 
+    @cached_property
+    def pairs(self) -> tuple[FloatArray, FloatArray] | None:
+        """The u_i and v_i, as rows, where every A^* e_i = u_i v_i^T up to rounding; else None."""
+        count, _, columns = self.rows.shape
+        everyone = np.arange(count)
+        places = np.abs(self.rows).reshape(count, -1).argmax(axis=1)
+        tops, sides = np.divmod(places, columns)
+        pivots = self.rows[everyone, tops, sides]
+        left, right = self.rows[everyone, :, sides], self.rows[everyone, tops] / np.where(pivots, pivots, 1.0)[:, None]
+        errors = np.abs(self.rows - left[:, :, None] * right[:, None]).reshape(count, -1).max(axis=1)
+        return (left, right) if np.all(errors <= ROUNDING * np.abs(pivots)) else None
+
+    def adjoint(self, multiplier: FloatArray) -> FloatArray:
+        """Return A^* mu."""
+        if self.pairs is None:
+            return np.tensordot(multiplier, self.rows, 1)
+        left, right = self.pairs
+        return left.T @ (multiplier[:, None] * right)
+
     def value(self, multiplier: FloatArray) -> float:
         """Return -t <mu, b> - log det(I - Z Z^T); inf outside the ball."""
-        values = np.linalg.svd(np.tensordot(multiplier, self.rows, 1), compute_uv=False)
+        values = np.linalg.svd(self.adjoint(multiplier), compute_uv=False)
         if values[0] >= 1.0:
             return math.inf
         return -self.path * float(self.target @ multiplier) - float(np.log1p(-(values**2)).sum())
 
     def newton_step(self, multiplier: FloatArray) -> NewtonStep:
         """Return the Newton step, its decrement, and the point that it gives."""
-        left, values, right = np.linalg.svd(np.tensordot(multiplier, self.rows, 1), full_matrices=True)
+        left, values, right = np.linalg.svd(self.adjoint(multiplier), full_matrices=True)
         count = values.size
         gaps = (1.0 - values) * (1.0 + values)
         outer = np.ones(left.shape[0])
@@ -206,16 +230,28 @@ class Centring:
         outer[:count], inner[:count] = 1.0 / gaps, 1.0 / gaps
         across = np.zeros((outer.size, inner.size))
         np.fill_diagonal(across, values / gaps)
-        rows = left.T @ self.rows @ right.T  # in the singular bases P, S and Q are diagonal
-        flat = rows.reshape(rows.shape[0], -1)
-        products = self._multiply(rows, outer, inner, across).reshape(flat.shape)
-        hessian = flat @ products.T
-        gradient = flat @ (2.0 * across).reshape(-1) - self.path * self.target
+        slopes, hessian = self._derivatives(left, right, outer, inner, across)
+        gradient = slopes - self.path * self.target
         hessian[np.diag_indices_from(hessian)] += RIDGE * float(np.diagonal(hessian).max())
         step = -factor_definite(hessian)(gradient)
-        point = (2.0 * across + (step @ products).reshape(across.shape)) / self.path
+        moved = left.T @ self.adjoint(step) @ right.T
+        point = (2.0 * across + self._multiply(moved[None], outer, inner, across)[0]) / self.path
         decrement = math.sqrt(max(0.0, -float(gradient @ step)))
         return NewtonStep(step, decrement, left @ point @ right)
+
+    def _derivatives(
+        self, left: FloatArray, right: FloatArray, outer: FloatArray, inner: FloatArray, across: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return A(2 P Z) and the Hessian; in the singular bases P, S and Q are diagonal."""
+        if self.pairs is not None:
+            tops, sides = self.pairs[0] @ left, self.pairs[1] @ right.T
+            crossed = tops @ across @ sides.T
+            hessian = ((tops * outer) @ tops.T) * ((sides * inner) @ sides.T) + crossed * crossed.T
+            return 2.0 * np.diagonal(crossed), 2.0 * hessian
+        rows = left.T @ self.rows @ right.T
+        flat = rows.reshape(rows.shape[0], -1)
+        products = self._multiply(rows, outer, inner, across).reshape(flat.shape)
+        return flat @ (2.0 * across).reshape(-1), flat @ products.T
 
     @staticmethod
     def _multiply(matrices: FloatArray, outer: FloatArray, inner: FloatArray, across: FloatArray) -> FloatArray:
