@@ -24,7 +24,6 @@ from unipd.apps.completion.model import check_parameters
 from unipd.apps.completion.problem import ModelSettings
 from unipd.apps.completion.problem import SideCurvature
 from unipd.apps.completion.problem import SideFactor
-from unipd.apps.completion.problem import WarmStart
 from unipd.apps.completion.problem import fit_biases
 from unipd.apps.completion.solver import Deadline
 from unipd.apps.completion.solver import MOST_TRIALS

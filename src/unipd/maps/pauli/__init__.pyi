@@ -16,7 +16,6 @@ from unipd.maps.pauli.strings import bit_count as bit_count
 from unipd.maps.pauli.strings import random_paulis as random_paulis
 from unipd.maps.pauli.layout import longest_light
 from unipd.maps.pauli.map import PauliOperator
-from unipd.maps.pauli.outcomes import as_measurement
 from unipd.maps.pauli.strings import default_count
 from unipd.maps.pauli.strings import masks
 from unipd.maps.pauli.strings import parse

@@ -9,7 +9,6 @@ from unipd.methods.corrective.dual_master import minimize_dual
 from unipd.methods.corrective.dual_master import project_simplices
 from unipd.methods.corrective.linear_master import LinearModel
 from unipd.methods.corrective.master import minimize_quadratic
-from unipd.methods.corrective.master import solve_master
 from unipd.methods.corrective.model import Bundle
 from unipd.methods.corrective.model import Columns
 from unipd.methods.corrective.model import as_complex

@@ -4,9 +4,7 @@ from unipd.run.checkpoint.checkpoint import CheckpointWarning as CheckpointWarni
 from unipd.run.checkpoint.codec import register as register
 from unipd.run.checkpoint.file import read_checkpoint as read_checkpoint
 from unipd.run.checkpoint.checkpoint import Every
-from unipd.run.checkpoint.checkpoint import RunRecord
 from unipd.run.checkpoint.checkpoint import Snapshot
-from unipd.run.checkpoint.checkpoint import checkpoint_for
 from unipd.run.checkpoint.checkpoint import decode_record
 from unipd.run.checkpoint.checkpoint import encode_snapshot
 from unipd.run.checkpoint.codec import Packer
