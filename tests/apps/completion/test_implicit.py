@@ -47,6 +47,17 @@ def test_the_certificate_is_that_of_the_dense_problem(model, seen):
     assert model.result_.bound_kind == "rigorous"
 
 
+def test_sweeps_end_at_a_small_gap_although_top_singular_values_are_a_cluster():
+    rng = np.random.default_rng(0)
+    chances = 1.0 / (1.0 + np.exp(2.0 - 1.5 * rng.standard_normal((120, 3)) @ rng.standard_normal((3, 90))))
+    users, items = np.nonzero(rng.random((120, 90)) < chances)
+    counts = 1.0 + rng.poisson(2.0, users.size)
+    model = unipd.ImplicitCompletion(3.0, accuracy=1e-6, max_iterations=300).fit((users, items, counts))
+    assert model.result_.status.success
+    assert model.n_iter_ < 200
+    assert 1e-7 < model.gap_ <= 1e-6
+
+
 def test_groups_are_recommended_their_items(model, seen):
     items, scores = model.recommend(np.arange(60), 2)
     assert items.shape == scores.shape == (60, 2)

@@ -33,6 +33,7 @@ from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io.ratings import Ratings, match_column_names
 from unipd.maps import Sampling
+from unipd.methods.base import ORACLE_SHARE
 from unipd.run import Result, recheck
 from unipd.run.result import ProblemFacts
 from unipd.sharp import NuclearBall
@@ -96,8 +97,11 @@ class SeenPairs:
             out[row] = solve_seen_row(gram, across[places[part]], weights[part], self.unseen_weight, penalty)
         return out
 
-    def measure(self, rows: Array, columns: Array, *, final: bool) -> Measurement:
+    def measure(self, rows: Array, columns: Array, accuracy: float | None = None) -> Measurement:
         """Return loss, radius and a lower bound at X = U V^T over the ball that touches it.
+
+        Without an accuracy the bound is certified; with one only where the relative gap may be within it: there the top
+        singular values of G' are a cluster, in which a bound by residuals is never close.
 
         f(Y) >= f(X) + <G, Y - X> >= f(X) - <G, X> - radius * ||G'|| for every Y in the ball, where G is the gradient
         and G' = D_r^(-1/2) G D_c^(-1/2).
@@ -118,7 +122,10 @@ class SeenPairs:
         scaled = sampling.adjoint(slopes / (left[users] * right[self.matrix.indices]))
         direction = SparsePlusLowRank(scaled, zero * rows / left[:, None], columns / right[:, None])
         ball = NuclearBall(self.matrix.shape, radius)
-        answer = ball.call_certified(direction) if final else ball(direction, tolerance=1e-3 * self.loss_at_zero)
+        enough = math.inf if accuracy is None else accuracy * self.loss_at_zero
+        answer = ball(direction, tolerance=ORACLE_SHARE * enough) if accuracy else None
+        if answer is None or slope + answer.value <= enough:
+            answer = ball.call_certified(direction)
         bound = max(loss - slope - answer.value - answer.error, 0.0)
         return Measurement(loss, bound, radius, inner, answer.bound_kind)
 
@@ -245,8 +252,7 @@ class ImplicitCompletion(Recommender, EstimatorBase):
                 columns = _revive(columns)
             else:
                 self.penalty_ = validate.positive("penalty", self.penalty)
-            sweeps, rows, columns = self._minimise(pairs, columns)
-            found = pairs.measure(rows, columns, final=True)
+            sweeps, found = self._minimise(pairs, columns)
         self._publish(self._build(data, pairs, found, mean), self._result(data, pairs, found, sweeps, start))
         self.radius_, self.gap_, self.n_iter_ = found.radius, self.result_.gap, sweeps
         self._folded = None
@@ -258,8 +264,8 @@ class ImplicitCompletion(Recommender, EstimatorBase):
 
         return save(self.result_, path, extras={"completion": self._model().arrays()})
 
-    def _minimise(self, pairs: SeenPairs, columns: Array) -> tuple[int, Array, Array]:
-        """Return the number of sweeps and the factors after sweeps until the gap is within the accuracy."""
+    def _minimise(self, pairs: SeenPairs, columns: Array) -> tuple[int, Measurement]:
+        """Return the number of sweeps until the gap is within the accuracy, and the certified point."""
         accuracy = validate.positive("accuracy", self.accuracy)
         most = validate.integer("max_iterations", self.max_iterations, minimum=1)
         sweep = 0
@@ -267,11 +273,11 @@ class ImplicitCompletion(Recommender, EstimatorBase):
             rows, columns = pairs.sweep(columns, self.penalty_)
             sweep += 1
             if sweep >= most:
-                return sweep, rows, columns
+                return sweep, pairs.measure(rows, columns)
             if sweep % CHECK_EVERY == 0:
-                found = pairs.measure(rows, columns, final=False)
-                if found.loss - found.bound <= 0.9 * accuracy * pairs.loss_at_zero:
-                    return sweep, rows, columns
+                found = pairs.measure(rows, columns, accuracy)
+                if found.loss - found.bound <= accuracy * pairs.loss_at_zero:
+                    return sweep, found
 
     def _choose_penalty(self, matrix: Any, columns: Array) -> tuple[float, Array]:
         """Return the penalty with the best NDCG on held-out pairs, and the item factors it led to."""
