@@ -148,3 +148,19 @@ def test_it_is_an_estimator():
     sklearn = pytest.importorskip("sklearn")
     estimator = unipd.ImplicitCompletion(3.0, rank=7)
     assert sklearn.base.clone(estimator).get_params() == estimator.get_params()
+
+
+def test_pairs_without_weights_have_the_mean_weight(seen, tmp_path):
+    counts = 1.0 + np.random.default_rng(1).integers(0, 5, seen[0].size)
+    model = unipd.ImplicitCompletion(2.0).fit((*seen, counts))
+    path, pairs = model.save(tmp_path / "model.npz"), [(99, 3), (99, 7)]
+    plain = load_model(path).fold_in(pairs)
+    weighted = load_model(path).fold_in([(*pair, counts.mean()) for pair in pairs])
+    np.testing.assert_array_equal(plain.predict([(99, 11)]), weighted.predict([(99, 11)]))
+    assert plain.predict([(99, 11)])[0] > plain.predict([(99, 12)])[0]
+    assert model.evaluate(pairs) == model.evaluate([(*pair, 1.0) for pair in pairs])
+
+
+def test_the_zero_matrix_of_a_huge_penalty_is_a_solution(seen):
+    model = unipd.ImplicitCompletion(1e200).fit(seen)
+    assert (model.result_.status.success, model.radius_, model.rank_, model.gap_) == (True, 0.0, 0, 0.0)

@@ -18,6 +18,7 @@ from unipd.apps.completion.ratings import (
     Index,
     IndexedRatings,
     align_features,
+    are_pairs,
     as_pairs,
     as_ratings,
     feature_names,
@@ -293,7 +294,7 @@ class Recommender:
         """
         model = self._model()
         none = Ratings(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-        ratings = none if X is None else as_ratings(X, y)
+        ratings = none if X is None else self._ratings(X, y)
         self._publish(fold_in(model, ratings, (user_features, item_features)), self.result_)
         if ratings is not none:
             self._folded = ratings if self._folded is None else join_ratings(self._folded, ratings)
@@ -345,7 +346,7 @@ class Recommender:
             Ratings from which an item is relevant; None for all items of the test.
         """
         default = RANKING_METRICS if self._model().fold.unseen_weight else METRICS
-        names, ratings = check_metrics("metrics", default if metrics is None else metrics), as_ratings(X, y)
+        names, ratings = check_metrics("metrics", default if metrics is None else metrics), self._ratings(X, y)
         error = self._model().predict(ratings.users, ratings.items) - ratings.values
         found = prediction_metrics(error)
         if set(names) - set(found):
@@ -394,9 +395,17 @@ class Recommender:
         known = ~np.isnan(scores[0])
         return model.items.names[best[0, known]], model.clip(scores[0, known])
 
+    def _ratings(self, X: Any, y: Any) -> Ratings:
+        """Return ratings; pairs that were seen, without weights, have the mean weight of those of the fit."""
+        fold = self._model().fold
+        if y is None and fold.unseen_weight and are_pairs(X):
+            users, items = as_pairs(X)
+            return Ratings(users, items, np.full(users.size, fold.mean_value))
+        return as_ratings(X, y)
+
     def _errors(self, X: Any, y: Any) -> tuple[FloatArray, FloatArray]:
         """Return the errors on ratings, and the ratings."""
-        model, ratings = self._model(), as_ratings(X, y)
+        model, ratings = self._model(), self._ratings(X, y)
         return model.predict(ratings.users, ratings.items) - ratings.values, ratings.values
 
 

@@ -27,11 +27,11 @@ from unipd.apps.completion.fitted_model import (
     ranking_metrics,
     solve_seen_row,
 )
-from unipd.apps.completion.ratings import IndexedRatings, as_pairs, as_ratings, index_ratings
+from unipd.apps.completion.ratings import IndexedRatings, are_pairs, as_pairs, as_ratings, index_ratings
 from unipd.apps.completion.solver import orthogonal_factors, single_thread_if_small
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.io.ratings import Ratings, match_column_names
+from unipd.io.ratings import Ratings
 from unipd.maps import Sampling
 from unipd.methods.base import ORACLE_SHARE
 from unipd.run import Result, recheck
@@ -118,7 +118,7 @@ class SeenPairs:
         radius = float(inner[1].sum())
         slope = float(slopes @ seen) + zero * square
         if radius == 0.0:
-            return Measurement(loss, 0.0, 0.0, inner, RIGOROUS)
+            return Measurement(loss, loss, 0.0, inner, RIGOROUS)  # of the only point
         scaled = sampling.adjoint(slopes / (left[users] * right[self.matrix.indices]))
         direction = SparsePlusLowRank(scaled, zero * rows / left[:, None], columns / right[:, None])
         ball = NuclearBall(self.matrix.shape, radius)
@@ -372,7 +372,7 @@ def index_interactions(X: Any, y: Any = None) -> IndexedRatings:
     >>> index_interactions([(1, 5), (1, 5), (2, 6)]).values
     array([2., 1.])
     """
-    if y is None and _are_pairs(X):
+    if y is None and are_pairs(X):
         users, items = as_pairs(X)
         ratings = Ratings(users, items, np.ones(users.size))
     else:
@@ -383,18 +383,6 @@ def index_interactions(X: Any, y: Any = None) -> IndexedRatings:
     if not len(ratings):
         raise InvalidInput("X", "at least one seen pair", "none")
     return index_ratings(ratings, duplicates="sum")
-
-
-def _are_pairs(X: Any) -> bool:
-    """Whether X has two columns of identifiers."""
-    if hasattr(X, "iloc"):
-        names = [str(name) for name in X.columns]
-        return match_column_names(names) is None and match_column_names([*names, "rating"]) is not None
-    if isinstance(X, np.ndarray):
-        return X.ndim == 2 and X.shape[1] == 2 and X.dtype.kind in "iuUSO"
-    if isinstance(X, tuple):
-        return len(X) == 2 and all(np.ndim(part) == 1 for part in X)
-    return isinstance(X, list) and bool(X) and all(isinstance(row, tuple) and len(row) == 2 for row in X)
 
 
 def seen_counts(matrix: Any) -> tuple[FloatArray, FloatArray]:

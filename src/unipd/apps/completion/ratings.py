@@ -439,6 +439,22 @@ class NamedFeatures:
     matrix: Any
 
 
+def are_pairs(X: Any) -> bool:
+    """Whether X has two columns of identifiers.
+
+    >>> are_pairs([("ann", "alien")]), are_pairs([("ann", "alien", 4.0)])
+    (True, False)
+    """
+    if hasattr(X, "iloc"):
+        names = [str(name) for name in X.columns]
+        return match_column_names(names) is None and match_column_names([*names, "rating"]) is not None
+    if isinstance(X, np.ndarray):
+        return X.ndim == 2 and X.shape[1] == 2 and X.dtype.kind in "iuUSO"
+    if isinstance(X, tuple):
+        return len(X) == 2 and all(np.ndim(part) == 1 for part in X)
+    return isinstance(X, list) and bool(X) and all(isinstance(row, tuple) and len(row) == 2 for row in X)
+
+
 def align_features(argument: str, features: Any, index: Index, *, complete: bool = True) -> Any:
     """Return the features as a matrix with one row per name of the index; rows of names without features are zero.
 
