@@ -17,10 +17,10 @@ from unipd.couplings.logistic import Logistic as Logistic
 from unipd.couplings.lp_ball import L1Ball as L1Ball
 from unipd.couplings.lp_ball import L2Ball as L2Ball
 from unipd.couplings.lp_ball import LInfBall as LInfBall
-from unipd.couplings.matrix_balls import NuclearBall as NuclearBall
-from unipd.couplings.matrix_balls import SpectralBall as SpectralBall
+from unipd.couplings.spectral import NuclearBall as NuclearBall
+from unipd.couplings.spectral import SpectralBall as SpectralBall
 from unipd.couplings.product import Product as Product
-from unipd.couplings.psd_cone import PSDCone as PSDCone
+from unipd.couplings.spectral import PSDCone as PSDCone
 from unipd.couplings.relations import AtLeast as AtLeast
 from unipd.couplings.relations import AtMost as AtMost
 from unipd.couplings.relations import Equality as Equality

@@ -89,9 +89,7 @@ class Product(CouplingBase):
     @property
     def quadratic_weights(self) -> Any:
         """The weights of the parts, entry by entry; None where a part has none."""
-        weights = [part.quadratic_weights for part in self.parts]
-        known = all(weight is not None for weight in weights)
-        return np.concatenate([np.full(n, w) for n, w in zip(self.sizes, weights, strict=True)]) if known else None
+        return self._spread([part.quadratic_weights for part in self.parts])
 
     cancellation: float = 0.0
     """Rounding errors are those of the value."""
@@ -116,9 +114,7 @@ class Product(CouplingBase):
     @property
     def dual_signs(self) -> Any:
         """The signs of the parts' multipliers, entry by entry; None where a part has none."""
-        signs = [part.dual_signs for part in self.parts]
-        known = all(sign is not None for sign in signs)
-        return np.concatenate([np.full(n, s) for n, s in zip(self.sizes, signs, strict=True)]) if known else None
+        return self._spread([part.dual_signs for part in self.parts])
 
     def project(self, vector: Array) -> Array:
         """Project every slice on its set, and leave those of losses."""
@@ -191,6 +187,12 @@ class Product(CouplingBase):
     def _pieces(self, vector: Array) -> list[tuple[Any, Array]]:
         flat = vector.reshape(-1)
         return [(part, flat[where]) for part, where in zip(self.parts, self._slices, strict=True)]
+
+    def _spread(self, values: list[Any]) -> Any:
+        """Return the values of the parts, entry by entry; None where a part has none."""
+        if any(value is None for value in values):
+            return None
+        return np.concatenate([np.full(size, value) for size, value in zip(self.sizes, values, strict=True)])
 
     def _concatenate(self, like: Array, pieces: list[Array]) -> Array:
         return np.concatenate(pieces).reshape(like.shape)
