@@ -204,11 +204,11 @@ def run_environment(options: Any) -> Generator[None]:
             raise InvalidInput(name, "--checkpoint FILE with this option", "none")
     from unipd._util.context import stop_on_signals
     from unipd.memory import limited_memory
-    from unipd.run import Checkpoint, CheckpointWarning
+    from unipd.run import Checkpoint
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(limited_memory(parse_size(options.memory_limit)))
-        stack.enter_context(print_warnings(CheckpointWarning))
+        stack.enter_context(print_warnings(UserWarning))
         stack.enter_context(stop_on_signals())
         if options.checkpoint is not None:
             with translate_argument_names(_OPTION_NAMES):

@@ -74,6 +74,26 @@ def test_an_absolute_tolerance_is_for_problems_from_python(invoke, cycle, tmp_pa
     assert "--atol" in refused.stderr
 
 
+def test_a_module_with_dataclasses_and_a_binding_memory(invoke, tmp_path):
+    """Dataclasses with postponed annotations look up their module; a warning is one line without a source line."""
+    model = tmp_path / "dataclass_model.py"
+    model.write_text(
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n"
+        "import numpy as np, unipd\n"
+        "@dataclass\n"
+        "class Size:\n"
+        "    columns: int = 60\n"
+        "A = np.random.default_rng(0).standard_normal((20, Size().columns))\n"
+        "problem = unipd.Problem(unipd.sharp.Simplex(60), A, A.mean(axis=1), '=')\n"
+    )
+    options = ("--method", "corrective", "--memory", 3, "--max-iterations", 20, "--quiet")
+    done = invoke("solve", f"{model}:problem", *options)
+    assert done.exit_code == 3
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("unipd: warning: corrective: memory= allows 3 atoms")
+
+
 def test_unbounded_files_have_their_own_status_and_exit_code(invoke, tmp_path):
     """max Y_12 subject to Y_11 - Y_22 = 0."""
     unbounded = SdpaProblem([0.0], (2,), [0, 1, 1], [0] * 3, [0, 0, 1], [1, 0, 1], [1.0, 1.0, -1.0])

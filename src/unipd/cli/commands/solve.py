@@ -161,6 +161,7 @@ def _from_file(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise InvalidInput("problem", "a Python file", repr(str(path)))
     module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(spec.name, module)  # dataclasses look up the module in which they are defined
     _run(lambda: spec.loader.exec_module(module), str(path), str(path.parent.resolve()))  # pyright: ignore[reportOptionalMemberAccess]
     return module
 
