@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import unipd
 from unipd.apps.graphs import MaxCut, best_cut, cut_value, hyperplane_cuts, kernels, maxcut_program
-from unipd.apps.graphs.maxcut import _best_distinct, maxcut
+from unipd.apps.graphs.maxcut import _best_distinct, maxcut, plan_annealing
 from unipd.apps.sdp import analyse
 from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.io import Graph
@@ -272,3 +272,11 @@ def test_starting_cuts_are_distinct_up_to_their_sign():
     sides = [np.where(rng.random(30) < 0.5, 1.0, -1.0) for _ in range(3)]
     pool = _best_distinct([(1.0, sides[0]), (3.0, sides[1]), (3.0, -sides[1]), (2.0, sides[2])])
     assert [value for value, _ in pool] == [3.0, 2.0, 1.0]
+
+
+@pytest.mark.parametrize("nodes", [100, 3000])
+def test_without_a_compiler_the_search_makes_fewer_visits(nodes, monkeypatch):
+    compiled = np.prod(plan_annealing(nodes, 1.0))
+    module = sys.modules["unipd.apps.graphs.maxcut"]
+    monkeypatch.setattr(module, "can_compile", lambda: False)
+    assert 1 <= np.prod(plan_annealing(nodes, 1.0)) <= compiled / 150

@@ -12,6 +12,7 @@ import numpy as np
 from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd._util.context import is_stop_requested
+from unipd._util.lazy import can_compile
 from unipd._util.printing import ReprMixin
 from unipd._util.threads import available_threads, run_chunks
 from unipd.apps.sdp import SDP, SdpData
@@ -41,6 +42,8 @@ LEAST_SWEEPS = 20
 """Fewest sweeps of a run."""
 VISITS, VISITS_PER_NODE = 1_000_000_000, 250_000
 """Limits of the visits at effort 1: in total (7 s of one core; 40 s on a million nodes) and per node."""
+INTERPRETED_SHARE = 1.0 / 400.0
+"""Share of the visits where Python runs the search, without Numba: each takes some 400 times as long."""
 FIRST_HOT, HOT, COLD = 0.6, (0.15, 0.2, 0.3, 0.4), 0.05
 """Temperatures at which runs begin (in the first round, then by chain) and end, over the typical norm of a row."""
 ANNEALING_STREAM = 1
@@ -164,7 +167,8 @@ def plan_annealing(nodes: int, effort: float) -> tuple[int, int]:
     >>> plan_annealing(1000, 1.0), plan_annealing(20_000, 1.0), plan_annealing(2**20, 1.0), plan_annealing(100, 0.0)
     ((20, 3000), (4, 3000), (1, 238), (0, 0))
     """
-    sweeps = effort * min(VISITS / nodes, VISITS_PER_NODE) / CHAINS
+    share = 1.0 if can_compile() else INTERPRETED_SHARE
+    sweeps = share * effort * min(VISITS / nodes, VISITS_PER_NODE) / CHAINS
     if sweeps == 0.0:
         return 0, 0
     each = max(LEAST_SWEEPS, min(CHAIN_SWEEPS, int(sweeps)))

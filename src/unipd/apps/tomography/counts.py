@@ -330,7 +330,7 @@ def _collect(
         distinct, index = np.unique(distinct, return_inverse=True)
         numbers = np.bincount(index, numbers).astype(np.float64)
     if not numbers.sum() > 0.0:
-        raise InvalidInput(f"counts[{name!r}]", "at least one shot", "none")
+        raise InvalidInput(f"counts[{name!r}]", "at least one shot", f"a sum of {numbers.sum():g}")
     if numbers.sum() > MOST_SHOTS:
         raise InvalidInput(f"counts[{name!r}]", "at most 2^53 shots", f"about 2^{math.log2(numbers.sum()):.0f}")
     if np.any(numbers != np.round(numbers)) and numbers.sum() <= LARGEST_PROBABILITY:
