@@ -168,6 +168,21 @@ def test_a_saved_model_shows_the_radii_that_were_tried(tmp_path):
     assert items.split(" ")[0] == str(model.recommend(int(user), 1)[0][0])
 
 
+def test_a_saved_model_of_implicit_feedback_shows_what_it_recommends(tmp_path):
+    users, items = np.nonzero(np.random.default_rng(0).random((30, 20)) < np.linspace(0.1, 0.6, 30)[:, None])
+    model = unipd.ImplicitCompletion(1.0).fit((users, items))
+    saved = unipd.io.results.load(model.save(tmp_path / "model.npz"))
+    section = section_of(saved, "Model")
+    assert f"{users.size} seen pairs" in section.sentences[0]
+    assert f"rank {model.rank_}" in section.sentences[1]
+    user, best = section.tables[0].rows[0]
+    assert int(user) == np.argmax(np.bincount(users))
+    assert best.split(" ")[0] == str(model.recommend(int(user), 1)[0][0])
+    np.testing.assert_allclose(figure_of(section, "Singular values").traces[0]["y"][0], model.singular_values_[0])
+    saved.extras["completion"]["items"] = np.zeros(0, np.int64)
+    assert "missing" in section_of(saved, "Model").sentences[1]
+
+
 def test_saved_results_show_the_same(program, tmp_path):
     cut = unipd.MaxCut().fit(CYCLE).result_
     for result in (program, cut):

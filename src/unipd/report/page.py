@@ -28,6 +28,7 @@ from unipd.report.sections import (
     Section,
     completion_section,
     cut_section,
+    implicit_section,
     semidefinite_section,
     to_plain,
 )
@@ -82,6 +83,7 @@ BUILDERS: tuple[Callable[[Result], Section | None], ...] = (
     tomography_section,
     channel_section,
     completion_section,
+    implicit_section,
     cut_section,
     semidefinite_section,
 )

@@ -212,9 +212,25 @@ def completion_section(result: Result) -> Section | None:
     if model is not None:
         pairs = _predict_ratings(model)
         figures += [_calibration_figure(*pairs), _residual_figure(*pairs)]
-        tables.append(_recommendations(model))
+        tables.append(_recommendations(model, content["rated_starts"]))
     size = f"{extras['users']:,} users, {extras['items']:,} items, {extras.get('ratings', 0):,} ratings."
     return Section("Model", [size, *_describe(extras, model), *faults], tables, figures)
+
+
+def implicit_section(result: Result) -> Section | None:
+    """Return the section of a model of implicit feedback; None for other results."""
+    extras, content = result.extras, result.extras.get("completion")
+    if content is None or not {"users", "items", "pairs", "penalty"} <= set(extras):
+        return None
+    size = f"{extras['users']:,} users, {extras['items']:,} items, {extras['pairs']:,} seen pairs."
+    try:
+        model = restore_model(result, "the result")
+    except UnipdError as error:
+        return Section("Model", [size, f"Singular values and recommendations are missing: {error}."], [], [])
+    matrix = f"The matrix has rank {model.rank_}; the penalty of its nuclear norm is {extras['penalty']:.5g}."
+    spectrum = spectrum_figure("Singular values", {"model": model.singular_values_}, label="singular value")
+    table = _recommendations(model, content["rated_starts"], "seen items", "score")
+    return Section("Model", [size, matrix], [table], [spectrum])
 
 
 def _describe(extras: Any, model: Any) -> list[str]:
@@ -237,17 +253,16 @@ def _restore(result: Result) -> tuple[Any, list[str]]:
         return None, [f"Calibration, residuals and recommendations are missing: {error}."]
 
 
-def _recommendations(model: Any) -> Table:
+def _recommendations(model: Any, rated_starts: Any, known: str = "ratings", scored: str = "predicted") -> Table:
     """Return the best items that the users with the most ratings have not rated."""
-    counts = np.bincount(model.fit_.data.rows, minlength=len(model.users_))
-    busiest = model.users_[np.argsort(-counts, kind="stable")[:MOST_USERS]]
+    busiest = model.users_[np.argsort(-np.diff(rated_starts), kind="stable")[:MOST_USERS]]
     items, scores = model.recommend(busiest, ITEMS_EACH)
     best = [
         ", ".join(f"{item} ({score:.3g})" for item, score in zip(*row, strict=True) if np.isfinite(score))
         for row in zip(items.tolist(), scores.tolist(), strict=True)
     ]
     rows = [(str(user), text) for user, text in zip(busiest.tolist(), best, strict=True)]
-    return Table(("user", "recommended items (predicted)"), rows, "For the users with the most ratings")
+    return Table(("user", f"recommended items ({scored})"), rows, f"For the users with the most {known}")
 
 
 def _path_figure(path: FloatArray, chosen: float) -> Figure:

@@ -44,12 +44,17 @@ class LoadedModel(Recommender):
     >>> import unipd
     >>> estimate = unipd.MatrixCompletion(2.0).fit(([1, 1, 2], [5, 6, 5], [3.0, 4.0, 5.0]))
     >>> model = LoadedModel(estimate._model(), estimate.result_)
+    >>> model
+    LoadedModel(2 users, 2 items, rank 2)
     >>> bool(model.predict([(2, 6)])[0] == estimate.predict([(2, 6)])[0])
     True
     """
 
     def __init__(self, model: FittedModel, result: Result) -> None:
         self._publish(model, result)
+
+    def __repr__(self) -> str:
+        return f"LoadedModel({len(self.users_)} users, {len(self.items_)} items, rank {self.rank_})"
 
 
 def model_content(
