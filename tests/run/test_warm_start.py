@@ -13,7 +13,7 @@ import unipd
 from unipd import Problem, Status, solve
 from unipd._util.arrays import solve_system
 from unipd.couplings import Absolute, AtMost, Equality, L2Ball, LeastSquares, Product
-from unipd.sharp import Entropy, L1Ball, L1NormSquared, Linear, NuclearBall, Simplex
+from unipd.sharp import Entropy, L1Ball, L1NormSquared, Linear, LInfNormSquared, NuclearBall, QuadraticBox, Simplex
 
 ROWS, SIZE = 40, 400
 RANDOM = np.random.default_rng(0)
@@ -263,3 +263,29 @@ def test_linear_masters_take_their_entries_along() -> None:
     assert warm.status is cold.status is Status.SOLVED
     assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
     assert 3 * warm.iterations <= cold.iterations
+
+
+CURVED: dict[str, Any] = {
+    "largest entry": lambda share: Problem(LInfNormSquared(SIZE), A[:20], (1.0 + share) * B[:20] + 0.1 * share, "="),
+    "quadratic": lambda share: Problem(QuadraticBox(1.0, COST, 0.0, 1.0, SIZE), A[:20], (1.0 + share) * B[:20], "="),
+}
+
+
+@pytest.mark.parametrize("name", CURVED)
+def test_a_path_of_curved_objectives_is_no_slower_than_cold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    systems = list[int]()
+
+    def counted(matrix: Any, right: Any) -> Any:
+        systems.append(matrix.shape[0])
+        return solve_system(matrix, right)
+
+    monkeypatch.setattr("unipd.methods.corrective.master.solve_system", counted)
+    work, previous = [0, 0], None
+    for share in np.linspace(0.0, 1.0, 5):
+        problem = CURVED[name](share)
+        for place, start in enumerate((None, previous)):
+            systems.clear()
+            previous = solve(problem, "corrective", accuracy=1e-6, start=start)
+            assert previous.status is Status.SOLVED
+            work[place] += previous.iterations + len(systems)
+    assert work[1] <= 1.1 * work[0]

@@ -40,9 +40,10 @@ MASTER_SHARE = 1e-3
 """Newton steps of the master end when one predicts a decrease of at most this fraction of the accuracy."""
 DESCENT_SHARE = 0.1
 """A step is serious when G decreases by this share of what the model predicts."""
-TRUSTED_SHARES = 1e-2, 1e-5
-"""A warm start takes M of the earlier run, but no less than this share of the first one, with f linear or curved: a
-smaller one lets lam jump from vertex to vertex, and M would only fall from run to run."""
+TRUSTED_SHARES = 1e-2, 1.0
+"""A warm start takes M of the earlier run, but no less than this share of the first one, where f is linear or atoms are
+sparse, and where neither is so (the ball of the largest entry, boxes with a quadratic f): a smaller one lets lam jump
+from vertex to vertex, and M would only fall from run to run."""
 MOST_PRICED = 30
 """Vertices that one oracle call may add where pricing is cheap."""
 IDLE_SHARE = 3
@@ -208,7 +209,8 @@ class Corrective:
         if has_blocks(problem) and by_block is None:
             warm = replace(warm, state=None)  # a small M beside few atoms would let lam jump
         earlier = warm.state if isinstance(warm.state, CorrectiveState) and not problem.has_smooth_loss else None
-        known, share = self.smoothness, TRUSTED_SHARES[not problem.sharp.linear]
+        is_dense = not (problem.sharp.linear or problem.sharp.atom_entries)
+        known, share = self.smoothness, TRUSTED_SHARES[is_dense]
         if earlier is not None and known is None:
             known = max(earlier.smoothness, share * earlier.first_smoothness) or None
         first = replace(self, smoothness=known).start(problem, tracker, warm.dual, accuracy)
