@@ -187,3 +187,20 @@ def test_a_gap_has_one_scale_where_the_optimal_value_is_zero(method, matrix):
     assert result.status is checked.status is Status.SOLVED
     assert result.gap_scale == checked.gap_scale
     assert result.gap == pytest.approx(checked.gap, rel=1e-2, abs=1e-9)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_farkas_vector_of_either_sign_is_a_certificate(sign):
+    """y = 1 with <I, X> = -1: A^*(y) = I, b^T y = -1."""
+    result = certify(SDP.from_matrices(np.eye(2), [np.eye(2)], [-1.0]), [sign * 1e3])
+    assert (result.status, result.bound_kind, result.method) == (Status.INFEASIBLE, "rigorous", "certify")
+    assert result.dual[0] > 0.0
+
+
+def test_a_ray_is_a_certificate():
+    """X_22 may grow forever with X_11 = 1; X = diag(1, 1e9) is near the ray, and X = I is feasible but no ray."""
+    program = SDP.from_matrices(np.diag([0.0, -1.0]), [np.diag([1.0, 0.0])], [1.0])
+    result = certify(program, [0.0], np.diag([1.0, 1e9]))
+    assert result.status is Status.UNBOUNDED
+    np.testing.assert_allclose(program.block(result.x, 0), np.diag([0.0, 1.0]), atol=1e-8)
+    assert certify(program, [0.0], np.eye(2)).status is Status.STALLED

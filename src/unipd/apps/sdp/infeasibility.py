@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from unipd._typing import Array
-from unipd.apps.sdp.cones import EPS, bound_rounding, measure_margins
+from unipd.apps.sdp.cones import EPS, bound_rounding, make_admissible, measure_margins
 from unipd.apps.sdp.data import FREE, PSD, SECOND_ORDER, Block, Columns, SdpData, measure_size, split_blocks
 from unipd.atoms import LowRank
 from unipd.maps.sdp import Entries
@@ -57,8 +57,8 @@ class Ray(NamedTuple):
 def find_separation(data: SdpData, dual: Array, accuracy: float = 0.0) -> Separation | None:
     """Return what multipliers (in the units of the data) prove, None where b^T y >= 0.
 
-    For every feasible X, margin * size(X) <= <A^*(y), X> <= b^T y < 0: a margin >= 0 excludes every X. Multipliers near
-    those given count too if they exclude every X that is feasible to the accuracy.
+    For every feasible X, margin * size(X) <= <A^*(y), X> <= b^T y < 0: a margin >= 0 excludes every X. Where
+    those given exclude X of a vast trace, others near them count too if they exclude every X feasible to the accuracy.
 
     >>> from unipd.maps.sdp import Entries
     >>> one = Entries.from_matrices([np.eye(2)])
@@ -66,7 +66,7 @@ def find_separation(data: SdpData, dual: Array, accuracy: float = 0.0) -> Separa
     inf
     """
     first = _measure_separation(data, dual)
-    if first is None or first.is_conclusive:
+    if first is None or first.is_conclusive or first.excluded <= EXCLUDED_MULTIPLE * data.natural_trace:
         return first
     moved = (_measure_separation(data, _move_to_face(data, first.dual, share)) for share in NEGLIGIBLE_SHARES)
     proofs = (proof for proof in moved if proof is not None and proof.is_conclusive)
@@ -122,7 +122,10 @@ def _move_to_face(data: SdpData, dual: Array, share: float) -> Array:
         for block, part in zip(data.blocks, parts, strict=True)
     ]
     columns = Columns(data)
-    table = columns.matrix(data.unit_constraints, data.size)[:, columns.join(masks) == 0.0]
+    is_zero = columns.join(masks) == 0.0
+    if not is_zero.any():
+        return dual
+    table = columns.matrix(data.unit_constraints, data.size)[:, is_zero]
     is_range = np.isfinite(data.lower) & np.isfinite(data.upper)
     weights = np.where(is_range, float(np.abs(unit).max()), np.abs(unit))  # inequalities keep their signs
     weighted = sp.diags_array(weights) @ table
@@ -284,6 +287,24 @@ def _invert(free: Any, rows: Any) -> tuple[float, Array]:
         if np.count_nonzero(others <= EPS * others.size * others.max()) < np.count_nonzero(is_zero):
             return 0.0, inverse
     return math.sqrt(values[~is_zero].min(initial=math.inf)), inverse
+
+
+def find_alternative(program: SDP, dual: Array, x: LowRank | None, accuracy: float, started: float) -> Result | None:
+    """Return the result of a program that multipliers of either sign prove infeasible, or X as a ray; else None."""
+    data = program.data
+    for candidate in (dual, -dual):
+        admissible = make_admissible(data, candidate * data.norms, is_ray=True) / data.norms
+        proof = find_separation(data, admissible, accuracy)
+        if proof is not None and proof.is_conclusive:
+            return separated_result(program, proof, accuracy, started)
+    size = 0.0 if x is None else measure_size(data, x)
+    if x is None or not 0.0 < size < math.inf:
+        return None
+    given = measure_ray(data, LowRank(x.left, x.left, x.weights / size))
+    if not (given.objective < 0.0 and given.residual <= NEGLIGIBLE_SHARES[-1]):
+        return None
+    ray = find_ray(data, x)
+    return None if ray is None else unbounded_result(program, ray, describe_feasible(data, math.inf), accuracy, started)
 
 
 def find_unused_ray(data: SdpData) -> Ray | None:

@@ -19,7 +19,7 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import change_context
 from unipd.apps.sdp.cliques import solve_by_cliques
-from unipd.apps.sdp.cones import EPS, Prover, choose_size, measure_margin, move_into_cone
+from unipd.apps.sdp.cones import EPS, Prover, choose_size, has_dense_blocks, measure_margin, move_into_cone
 from unipd.apps.sdp.data import (
     FREE,
     SdpData,
@@ -31,7 +31,7 @@ from unipd.apps.sdp.data import (
     sedumi_from_data,
 )
 from unipd.apps.sdp.formulation import WarmStart, analyse, find_contradiction
-from unipd.apps.sdp.infeasibility import infeasible_result
+from unipd.apps.sdp.infeasibility import find_alternative, infeasible_result
 from unipd.apps.sdp.solver import (
     CONIC_METHODS,
     QUICK_SECONDS,
@@ -430,7 +430,8 @@ def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, r
     and the status is solved if both are within the accuracy. Any multipliers prove a bound: those with a slack that is
     not psd are shifted along a positive definite combination of the matrices first, and where there is none the bound
     holds for X of bounded size only, as the message says. X is projected onto the cones before it is measured; how far
-    it was outside is the second of the ``dimacs_errors``.
+    it was outside is the second of the ``dimacs_errors``. Multipliers that prove that there is no feasible X, and an X
+    along which the objective improves forever, have the status infeasible or unbounded.
 
     Parameters
     ----------
@@ -493,7 +494,11 @@ def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, r
     missing = f"Not certified to the requested accuracy of {accuracy:g}."
     if projected is None:
         missing = "The bound is proved, but without X there is no gap to certify."
-    return recheck(result, Status.STALLED, missing + note)
+    final = recheck(result, Status.STALLED, missing + note)
+    if final.status.success or not has_dense_blocks(data):
+        return final
+    other = find_alternative(program, multipliers, projected, accuracy, started)
+    return final if other is None else replace(other, method="certify")
 
 
 def as_program(problem: Any) -> SDP:

@@ -41,7 +41,8 @@ def certify(
 
     The table shows a proved bound on the optimum, the gap, the infeasibility, the DIMACS errors and the kind of proof,
     all recomputed from the problem and the solution. The exit code is 0 if gap and infeasibility are within the
-    accuracy, else 3; without X only the bound is computed, and the exit code is 3.
+    accuracy, 4 or 5 if the solution proves the program infeasible or unbounded, else 3; without X only the bound is
+    computed, and the exit code is 3.
     """
     from unipd.apps.sdp import SDP
     from unipd.apps.sdp import certify as certify_solution
