@@ -13,7 +13,17 @@ import unipd
 from unipd import Problem, Status, solve
 from unipd._util.arrays import solve_system
 from unipd.couplings import Absolute, AtMost, Equality, L2Ball, LeastSquares, Product
-from unipd.sharp import Entropy, L1Ball, L1NormSquared, Linear, LInfNormSquared, NuclearBall, QuadraticBox, Simplex
+from unipd.sharp import (
+    Entropy,
+    L1Ball,
+    L1NormSquared,
+    Linear,
+    LInfNormSquared,
+    NuclearBall,
+    NuclearNormSquared,
+    QuadraticBox,
+    Simplex,
+)
 
 ROWS, SIZE = 40, 400
 RANDOM = np.random.default_rng(0)
@@ -170,6 +180,23 @@ def test_a_factor_is_a_start() -> None:
     assert warm.status is cold.status is Status.SOLVED
     assert warm.objective == pytest.approx(cold.objective, rel=1e-5)
     assert 2 * warm.iterations <= cold.iterations
+
+
+@pytest.mark.parametrize("oracle", [NuclearBall((30, 20), 40.0), NuclearNormSquared((30, 20), 0.01)])
+def test_a_saved_matrix_is_a_start_of_factors(oracle: Any, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    truth = random.standard_normal((30, 2)) @ random.standard_normal((2, 20))
+    rows, columns = np.nonzero(random.random((30, 20)) < 0.6)
+    y = truth[rows, columns] + 0.1 * random.standard_normal(rows.size)
+    problem = Problem(oracle, unipd.maps.Sampling(rows, columns, (30, 20)), y, LeastSquares())
+    rough = solve(problem, "factored", accuracy=1e-4)
+    rough.save(tmp_path / "rough.npz")
+    cold, warm = (
+        solve(problem, "factored", accuracy=1e-7, start=s) for s in (None, unipd.load(tmp_path / "rough.npz"))
+    )
+    assert warm.status is cold.status is Status.SOLVED
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
+    assert 4 * warm.iterations <= 3 * cold.iterations
 
 
 def test_a_path_of_factors_takes_few_products() -> None:
