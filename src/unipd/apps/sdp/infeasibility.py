@@ -70,15 +70,15 @@ def find_separation(data: SdpData, dual: Array, accuracy: float = 0.0) -> Separa
         return first
     moved = (_measure_separation(data, _move_to_face(data, first.dual, share)) for share in NEGLIGIBLE_SHARES)
     proofs = (proof for proof in moved if proof is not None and proof.is_conclusive)
-    return next((proof for proof in proofs if excludes_accuracy(data, proof.dual, accuracy)), first)
+    return next((proof for proof in proofs if is_beyond_accuracy(data, proof.dual, accuracy)), first)
 
 
-def excludes_accuracy(data: SdpData, dual: Array, accuracy: float) -> bool:
+def is_beyond_accuracy(data: SdpData, dual: Array, accuracy: float) -> bool:
     """Whether multipliers with b^T y = -1 prove that no X is feasible to the accuracy: ||A(X) - b|| >= 1 / ||y||.
 
     >>> from unipd.maps.sdp import Entries
     >>> one = Entries.from_matrices([np.eye(1)])
-    >>> excludes_accuracy(SdpData(1, one, one, np.array([-1.0]), np.array([-1.0])), np.ones(1), 1e-6)
+    >>> is_beyond_accuracy(SdpData(1, one, one, np.array([-1.0]), np.array([-1.0])), np.ones(1), 1e-6)
     True
     """
     return accuracy * data.feasibility_scale(data.b) * float(np.linalg.norm(dual * data.norms)) < 1.0

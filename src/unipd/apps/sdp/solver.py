@@ -33,10 +33,10 @@ from unipd.apps.sdp.infeasibility import (
     describe_direction,
     describe_excluded,
     describe_feasible,
-    excludes_accuracy,
     find_ray,
     find_separation,
     find_unused_ray,
+    is_beyond_accuracy,
     pose_rays,
     separated_result,
     unbounded_result,
@@ -318,7 +318,7 @@ class Solver:
                 ray = self._seek_ray(remaining_budget(stop, result))
             if ray is None and not result.infeasibility <= NEGLIGIBLE_VIOLATION and data.cost.value.any():
                 feasible = self._solve_without_cost(remaining_budget(stop, result))
-                if feasible.status is Status.INFEASIBLE and excludes_accuracy(data, feasible.dual, self.accuracy):
+                if feasible.status is Status.INFEASIBLE and is_beyond_accuracy(data, feasible.dual, self.accuracy):
                     return add_work(result, feasible)
         if ray is not None:
             return _replace_point(result, self._follow_ray(ray, stop, started))
