@@ -40,10 +40,10 @@ MASTER_SHARE = 1e-3
 """Newton steps of the master end when one predicts a decrease of at most this fraction of the accuracy."""
 DESCENT_SHARE = 0.1
 """A step is serious when G decreases by this share of what the model predicts."""
-TRUSTED_SHARES = 1e-2, 1.0
-"""A warm start takes M of the earlier run, but no less than this share of the first one, where f is linear or atoms are
-sparse, and where neither is so (the ball of the largest entry, boxes with a quadratic f): a smaller one lets lam jump
-from vertex to vertex, and M would only fall from run to run."""
+TRUSTED_SHARE, TRUSTED_SHARE_CURVED, TRUSTED_SHARE_DENSE = 1e-2, 1e-5, 1.0
+"""A warm start takes M of the earlier run, but no less than this share of the first one: a smaller one lets lam jump
+from vertex to vertex, and M would only fall from run to run. The second holds for curved f whose masters are quadratic
+programs (signed multipliers), the third where f is curved and atoms are dense (the norm of the largest entry)."""
 MOST_PRICED = 30
 """Vertices that one oracle call may add where pricing is cheap."""
 IDLE_SHARE = 3
@@ -209,8 +209,7 @@ class Corrective:
         if has_blocks(problem) and by_block is None:
             warm = replace(warm, state=None)  # a small M beside few atoms would let lam jump
         earlier = warm.state if isinstance(warm.state, CorrectiveState) and not problem.has_smooth_loss else None
-        is_dense = not (problem.sharp.linear or problem.sharp.atom_entries)
-        known, share = self.smoothness, TRUSTED_SHARES[is_dense]
+        known, share = self.smoothness, trusted_share(problem)
         if earlier is not None and known is None:
             known = max(earlier.smoothness, share * earlier.first_smoothness) or None
         first = replace(self, smoothness=known).start(problem, tracker, warm.dual, accuracy)
@@ -312,6 +311,21 @@ class Corrective:
             memory=memory,
             is_merging=is_merging,
         )
+
+
+def trusted_share(problem: Problem) -> float:
+    """Return the share of the first M below which a warm start does not take that of another run.
+
+    >>> import unipd
+    >>> oracles = unipd.sharp.Simplex(2), unipd.sharp.L1NormSquared(2), unipd.sharp.LInfNormSquared(2)
+    >>> [trusted_share(unipd.Problem(oracle, np.eye(2), np.ones(2), "=")) for oracle in oracles]
+    [0.01, 1e-05, 1.0]
+    """
+    if problem.sharp.linear:
+        return TRUSTED_SHARE
+    if problem.sharp.atom_entries is None:
+        return TRUSTED_SHARE_DENSE
+    return TRUSTED_SHARE if problem.coupling.dual_signs is None else TRUSTED_SHARE_CURVED
 
 
 def solve_masters(
