@@ -168,9 +168,23 @@ def balls(draw: Draw) -> Any:
     return cp.Problem(cp.Minimize(draw.random() * cost + form[0]), [*limits, form[1] <= 0.1, form[2] == 0.0])
 
 
+def mixture(draw: Draw) -> Any:
+    """Return random atoms under random constraints: bounded, unbounded or infeasible."""
+    x, S = cp.Variable(3), cp.Variable((3, 3), symmetric=True)
+
+    def form() -> Any:
+        return draw.standard_normal((4, 3)) @ x + draw.standard_normal((4, 9)) @ cp.vec(S, order="F") + draw.normal()
+
+    atoms = [cp.sum_squares, cp.norm1, cp.norm2, cp.max, cp.norm_inf, cp.sum, lambda v: cp.sum(cp.huber(v))]
+    cost = sum(atoms[kind](form()) for kind in draw.integers(len(atoms), size=2)) + draw.integers(2) * cp.lambda_max(S)
+    limits = [cp.norm2(form()) <= 10, S >> -3 * np.eye(3), cp.geo_mean(cp.hstack([2, x[0] + 3])) >= 0.1]
+    limits += [form()[0] == 1, cp.norm1(x) <= 3, form() <= 1, cp.sum_squares(form()) <= 9]
+    return cp.Problem(cp.Minimize(cost), [limit for limit in limits if draw.random() < 0.4])
+
+
 FAMILIES: tuple[Callable[[Draw], Any], ...] = (
     *(lasso, robust_regression, norms, fractional, matrix_fractional, eigenvalues, nuclear, standard_sdp),
-    *(matrix_inequality, hermitian, portfolio, linear_program, piecewise, powers, balls),
+    *(matrix_inequality, hermitian, portfolio, linear_program, piecewise, powers, balls, mixture),
 )
 
 
