@@ -40,7 +40,8 @@ def test_the_quick_form_runs(name, tmp_path, monkeypatch, capfd):
     outcome = runner.run_benchmark(name, SCRIPTS[name], quick=True)
     printed = capfd.readouterr().err
     assert outcome.exit_code == 0, printed
-    assert outcome.figures or "not installed" in printed, printed
+    is_excused = any(reason in printed for reason in ("not installed", "no files: set UNIPD_DATA"))
+    assert outcome.figures or is_excused, printed
     assert all(figure["name"] for figure in outcome.figures)
 
 
