@@ -191,3 +191,15 @@ def test_single_rows_have_any_units(seed: int) -> None:
     assert plain.status is other.status is unipd.Status.SOLVED
     assert other.objective == pytest.approx(plain.objective, rel=1e-6)
     np.testing.assert_allclose(other.x, plain.x, atol=1e-4)
+
+
+def test_contradictory_constraints_beside_a_loss_are_suspected() -> None:
+    """Where losses have no largest value, the bound is no proof, but the message says what it suggests."""
+    A = np.random.default_rng(0).standard_normal((30, 60))
+    b = np.append(np.full(5, 50.0), np.zeros(25))
+    kinds = unipd.couplings.Product([unipd.couplings.Equality(), unipd.couplings.LeastSquares()], [5, 25])
+    oracle = unipd.sharp.Simplex(60)
+    result = unipd.solve(unipd.Problem(oracle, A, b, kinds), accuracy=1e-6, stop=unipd.MaxIterations(200))
+    assert not result.status.is_conclusive
+    assert "without the losses" in result.message
+    assert unipd.solve(unipd.Problem(oracle, A[:5], b[:5], "=")).status is unipd.Status.INFEASIBLE

@@ -233,11 +233,16 @@ class Result:
         )
 
     def _maximum_hint(self) -> str:
-        """Return what a user-supplied oracle lacks for a proof of infeasibility, where the bound suggests it."""
+        """Return what a proof of infeasibility lacks, where the bound suggests it."""
         problem = self.problem
-        if self.status.is_conclusive or problem is None or not problem.has_user_oracle or problem.has_penalty:
+        if self.status.is_conclusive or problem is None or not self.gap < -_RUNAWAY_GAP:
             return ""
-        if not self.gap < -_RUNAWAY_GAP or math.isfinite(problem.sharp.maximum()):
+        if problem.is_mixed:
+            return (
+                "The dual bound grows far beyond the objective, as it does for infeasible problems: solve the rows of "
+                "the constraints without the losses, for a proof."
+            )
+        if not problem.has_user_oracle or problem.has_penalty or math.isfinite(problem.sharp.maximum()):
             return ""
         return (
             "The dual bound grows far beyond the objective, as it does for infeasible problems: state the oracle's "
