@@ -149,6 +149,11 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
         NormConstrainedRegressor
             The model itself.
         """
+        self._fit(X, y, sample_weight, None)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, start: Result | None) -> Result:
+        """Fit from the result of another radius, if given, and return that of the run."""
         checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, accept_sparse="csr")
         samples, target = checked[0], validate.real_array("y", checked[1])
         weights = self._weights(sample_weight, samples)
@@ -162,10 +167,10 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
             bound = float(np.abs(target).max()) + _largest_support(oracle, self.norm, self.radius, samples)
             column = np.ones((target.size, 1)) if weights is None else np.sqrt(weights)[:, None]
             oracle = Product([oracle, Box(np.array([-bound]), np.array([bound]))])
-            result = solve(Problem(oracle, [samples, column], target, loss), accuracy=self.accuracy)
+            result = solve(Problem(oracle, [samples, column], target, loss), accuracy=self.accuracy, start=start)
             self.coef_, constant = result.x.parts[0], constant + float(result.x.parts[1][0])
         else:
-            result = solve(Problem(oracle, samples, target, loss), accuracy=self.accuracy)
+            result = solve(Problem(oracle, samples, target, loss), accuracy=self.accuracy, start=start)
             self.coef_ = result.x
         self.result_ = reduce_result(result)
         self.intercept_ = constant - float(shift @ self.coef_)
@@ -173,8 +178,8 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
         if not self.result_.status.success:
             remedy = "standardise the features, or ask for less accuracy"
             message = f"the gap is {self.gap_:.1e} after {self.n_iter_} iterations: {remedy}"
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        return self
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        return result
 
     def predict(self, X: Any) -> Array:
         """Return X w + c."""
@@ -225,8 +230,8 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
 class NormConstrainedRegressorCV(NormConstrainedRegressor):
     """:class:`NormConstrainedRegressor` with the radius chosen by cross-validation.
 
-    Every radius of a path is fitted on every fold; the one with the least mean squared error on the samples left out
-    is fitted to all samples.
+    Every radius of a path is fitted on every fold, from the fit of the one before; the one with the least mean squared
+    error on the samples left out is fitted to all samples.
 
     Parameters
     ----------
@@ -305,12 +310,14 @@ class NormConstrainedRegressorCV(NormConstrainedRegressor):
         splitter: Any = check_cv(self.cv)
         folds = list(splitter.split(samples, target))
         self.mse_path_ = np.empty((self.radii_.size, len(folds)))
-        for row, radius in zip(self.mse_path_, self.radii_.tolist(), strict=True):
-            for place, (train, test) in enumerate(folds):
-                inner = None if weights is None else weights[train]
-                model = self._at(radius).fit(samples[train], target[train], inner)
+        for column, (train, test) in zip(self.mse_path_.T, folds, strict=True):
+            fold = samples[train], target[train], None if weights is None else weights[train]
+            result = None
+            for place, radius in enumerate(self.radii_.tolist()):
+                model = self._at(radius)
+                result = model._fit(*fold, result)
                 errors = (model.predict(samples[test]) - target[test]) ** 2
-                row[place] = np.average(errors, weights=None if weights is None else weights[test])
+                column[place] = np.average(errors, weights=None if weights is None else weights[test])
         self.radius_ = float(self.radii_[np.argmin(self.mse_path_.mean(axis=1))])
         best = self._at(self.radius_).fit(samples, target, weights)
         self.coef_, self.intercept_, self.result_ = best.coef_, best.intercept_, best.result_
