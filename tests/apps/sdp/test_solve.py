@@ -111,7 +111,7 @@ def test_the_smaller_of_two_trace_bounds_is_used_and_stated(given, used):
 
 
 def test_an_option_that_does_not_exist_is_named():
-    with pytest.raises(InvalidInput, match="foo: expected one of the options trace_bound, rank"):
+    with pytest.raises(InvalidInput, match="foo: expected accuracy, method or one of trace_bound, rank"):
         SDP.from_matrices(np.eye(2), [np.eye(2)], [1.0]).solve(foo=1)
 
 

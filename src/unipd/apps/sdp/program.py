@@ -380,7 +380,7 @@ def _check_options(options: dict[str, Any]) -> None:
     known = {*inspect.signature(run.solve).parameters, "scaling"}
     for name in options:
         if name not in known:
-            expected = f"one of the options {', '.join(_OPTIONS)}; those of another method require its name"
+            expected = f"accuracy, method or one of {', '.join(_OPTIONS)}; those of another method require its name"
             raise InvalidInput(name, expected, "an option that the factored method does not have")
 
 
