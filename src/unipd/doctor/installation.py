@@ -268,7 +268,7 @@ def _cut() -> list[float]:
     ends = np.random.default_rng(0).integers(0, nodes, (2, 4 * nodes))
     edges: Any = scipy.sparse.coo_array((np.ones(4 * nodes), tuple(ends)), (nodes, nodes))
     graph, few = (edges + edges.T).tocsr(), unipd.MaxIterations(_STEPS)
-    cut = maxcut(graph, accuracy=0.1, effort=0.01, stop=few)
+    cut = maxcut(graph, accuracy=0.1, effort=1e-4, stop=few)  # the least number of sweeps
     half = np.arange(nodes) < nodes // 2
     traces = [scipy.sparse.diags_array(rows.astype(float)) for rows in (half, ~half)]
     program = unipd.SDP.from_matrices(graph, traces, np.ones(2)).solve(method="factored", stop=few)
