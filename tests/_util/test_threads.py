@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from unipd._util import threads
-from unipd._util.threads import available_threads, run_chunks, run_on_threads
+from unipd._util.threads import available_threads, one_blas_thread_if, run_chunks, run_on_threads
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -58,3 +58,25 @@ def test_work_that_a_busy_thread_has_not_begun_is_not_held():
     assert gone() is None
     free.set()
     blocked.result()
+
+
+def test_the_threads_of_blas_return_when_the_last_run_has_ended():
+    """Runs that overlap without one being inside the other: a second limit must not keep the first one's."""
+    controllers = pytest.importorskip("threadpoolctl")
+
+    def count():
+        pools = controllers.ThreadpoolController().select(user_api="blas").info()
+        return {pool["filepath"]: pool["num_threads"] for pool in pools}
+
+    with controllers.threadpool_limits(2, "blas"):
+        before = count()
+        first, second = one_blas_thread_if(True), one_blas_thread_if(True)
+        first.__enter__()
+        assert set(count().values()) == {1}
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert set(count().values()) == {1}
+        second.__exit__(None, None, None)
+        assert {path: count()[path] for path in before} == before
+        with one_blas_thread_if(False):
+            assert {path: count()[path] for path in before} == before

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import os
 import sys
+import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -117,6 +119,39 @@ def share(threads: int, work: Callable[[IntArray], Any]) -> None:
     """
     counter = np.zeros(1, np.int64)
     run_on_threads(lambda: work(counter), threads)
+
+
+_single = ExitStack()
+_holders = 0
+_lock = threading.Lock()
+
+
+@contextmanager
+def one_blas_thread_if(condition: bool) -> Generator[None]:
+    """Use one BLAS thread, given threadpoolctl, until the last run that asks for it has ended.
+
+    NumPy and SciPy have BLAS threads of their own, which spin while they wait for work: where calls of the two
+    alternate, those of one keep the cores from the other, and small matrices may take five times as long.
+
+    >>> with one_blas_thread_if(True):
+    ...     pass
+    """
+    global _holders
+    if not condition:
+        yield
+        return
+    importlib.import_module("scipy.linalg")  # with its threads
+    with _lock:
+        _holders += 1
+        if _holders == 1:
+            _single.enter_context(limit_blas_threads(1))
+    try:
+        yield
+    finally:
+        with _lock:
+            _holders -= 1
+            if _holders == 0:
+                _single.close()
 
 
 def limit_blas_threads(count: int, user_api: str | None = "blas") -> AbstractContextManager[Any]:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.arrays import inner, norm
+from unipd._util.arrays import ENTRIES, inner, norm
 from unipd.errors import InvalidInput
 from unipd.problem import Problem
 from unipd.protocols import Loss
@@ -86,12 +86,17 @@ class LBFGSMemory:
 
 
 def _axpy(direction: Array, share: float, other: Array) -> Array:
-    """Return direction + share * other; in place for contiguous doubles, which saves a pass."""
+    """Return direction + share * other; in place for contiguous doubles, which saves a pass.
+
+    In parts that BLAS adds on one thread: the threads of SciPy and those of NumPy, which multiply, slow each other.
+    """
     if direction.dtype not in _DOUBLES or other.dtype != direction.dtype:
         return direction + share * other
     if not (direction.flags.c_contiguous and other.flags.c_contiguous):
         return direction + share * other
-    _blas_axpy()(other.reshape(-1).view(np.float64), direction.reshape(-1).view(np.float64), a=share)
+    add, whole, terms = _blas_axpy(), direction.reshape(-1).view(np.float64), other.reshape(-1).view(np.float64)
+    for first in range(0, whole.size, ENTRIES):
+        add(terms[first : first + ENTRIES], whole[first : first + ENTRIES], a=share)
     return direction
 
 

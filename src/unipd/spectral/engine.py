@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import scipy
 
 from unipd._typing import Array, Shape
 from unipd._util import arrays, validate
@@ -248,8 +247,9 @@ def decompose_dense(products: Products, count: int) -> Triples:
     if not np.isfinite(matrix).all():
         raise OracleError("a product with the operator has entries that are NaN or infinite")
     if products.hermitian:
-        # Divide and conquer: relatively robust representations lose orthogonality within clusters.
-        values, vectors = scipy.linalg.eigh(matrix, check_finite=False, driver="evd")
+        # By divide and conquer, since relatively robust representations lose orthogonality within clusters; and by
+        # NumPy, because the waiting BLAS threads of SciPy would slow those of NumPy, which multiply, and be slowed.
+        values, vectors = np.linalg.eigh(matrix)
         values = values[::-1]
         left = right = np.asfortranarray(vectors[:, ::-1][:, :count])
     else:

@@ -196,15 +196,16 @@ def test_a_map_that_fails_is_named(coupling: object) -> None:
         unipd.solve(problem, "factored", accuracy=1e-9)
 
 
-def test_directions_do_not_depend_on_the_layout_of_arrays() -> None:
+@pytest.mark.parametrize("rows", [6, 9000])
+def test_directions_do_not_depend_on_the_layout_of_arrays(rows: int) -> None:
     random = np.random.default_rng(5)
     memory, other = LBFGSMemory(), LBFGSMemory()
     for _ in range(4):
-        step = random.standard_normal((6, 3))
-        change = step + 0.1 * random.standard_normal((6, 3))
+        step = random.standard_normal((rows, 3))
+        change = step + 0.1 * random.standard_normal((rows, 3))
         memory = memory.add_pair(step, change)
         other = other.add_pair(np.asfortranarray(step), np.asfortranarray(change))
-    gradient = random.standard_normal((6, 3))
+    gradient = random.standard_normal((rows, 3))
     kept = gradient.copy()
     np.testing.assert_allclose(memory.direction(gradient), other.direction(np.asfortranarray(gradient)), rtol=1e-12)
     assert np.array_equal(gradient, kept)
