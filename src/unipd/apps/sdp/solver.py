@@ -291,9 +291,9 @@ class Solver:
     def _solve_interior(self, stop: StoppingRule | None, kind: type[InteriorPoint] = InteriorPoint) -> Result:
         """Solve by interior points or splitting; decide whether the program has a solution where they find none."""
         with one_blas_thread_if(max(self.program.data.order, self.program.data.size) <= SINGLE_THREAD_ORDER):
-            return self._solve_by_cones(stop, kind)
+            return self._solve_conic(stop, kind)
 
-    def _solve_by_cones(self, stop: StoppingRule | None, kind: type[InteriorPoint]) -> Result:
+    def _solve_conic(self, stop: StoppingRule | None, kind: type[InteriorPoint]) -> Result:
         started, data = time.perf_counter(), self.program.data
         ray = find_unused_ray(data)
         if ray is not None:
@@ -438,7 +438,7 @@ class Solver:
 
 
 def _has_high_rank(analysis: Analysis, trace: TraceBound | None) -> bool:
-    """Whether the trace is fixed, other constraints leave X a rank near its order, and dense matrices pay.
+    """Whether the trace is fixed, other constraints leave X a rank near its order, and dense matrices are worth it.
 
     The rank is near sqrt(2 m) in general, and factors with as many columns converge slowly.
     """

@@ -226,24 +226,21 @@ class Factored:
         return replace(cold, counts=state.counts + cold.counts)
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> FactoredState | None:
-        """Start from the factor of another run; None where that has none of this form and size."""
+        """Start from the factor of another run, or of its saved matrix; None where none has this form and size."""
         earlier, factors = warm.state, self._find_factors(problem)
-        if self.initial is not None or not isinstance(earlier, FactoredState):
-            is_saved = self.initial is None and type(earlier) is State and isinstance(warm.point, LowRank)
-            return self._start_at_matrix(problem, tracker, warm, accuracy) if is_saved else None
+        if self.initial is not None:
+            return None
+        if type(earlier) is State and isinstance(warm.point, LowRank):  # of a saved result
+            chosen = self._choose_factors(problem)
+            factor = chosen.mix_atom(chosen.start(warm.point, 1, self.seed), warm.point, 1.0)
+            factor = factor[:, np.linalg.norm(factor, axis=0) > 0.0]
+            return replace(self, initial=factor).start(problem, tracker, warm.dual, accuracy)
+        if not isinstance(earlier, FactoredState):
+            return None
         known = earlier.model.factors
         if type(factors) is not type(known) or factors.rows is None or factors.rows != known.rows:
             return None
         return replace(self, initial=earlier.factor).start(problem, tracker, warm.dual, accuracy)
-
-    def _start_at_matrix(
-        self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float
-    ) -> FactoredState | None:
-        """Start from a factor of the matrix of a saved result."""
-        first = self.start(problem, tracker, warm.dual, accuracy)
-        factor = first.model.factors.mix_atom(first.factor, warm.point, 1.0)
-        factor = factor[:, np.linalg.norm(factor, axis=0) > 0.0]
-        return replace(self, initial=factor).start(problem, tracker, warm.dual, accuracy)
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
         """Do an iteration; where no set bounds the rank, the factors widen with every atom of the oracle."""
