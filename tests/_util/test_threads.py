@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from unipd._util import threads
-from unipd._util.threads import available_threads, one_blas_thread_if, run_chunks, run_on_threads
+from unipd._util.threads import available_threads, run_chunks, run_on_threads, single_thread_blas
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -70,7 +70,7 @@ def test_the_threads_of_blas_return_when_the_last_run_has_ended():
 
     with controllers.threadpool_limits(2, "blas"):
         before = count()
-        first, second = one_blas_thread_if(True), one_blas_thread_if(True)
+        first, second = single_thread_blas(), single_thread_blas()
         first.__enter__()
         assert set(count().values()) == {1}
         second.__enter__()
@@ -78,5 +78,5 @@ def test_the_threads_of_blas_return_when_the_last_run_has_ended():
         assert set(count().values()) == {1}
         second.__exit__(None, None, None)
         assert {path: count()[path] for path in before} == before
-        with one_blas_thread_if(False):
+        with single_thread_blas(False):
             assert {path: count()[path] for path in before} == before

@@ -127,13 +127,13 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def one_blas_thread_if(condition: bool) -> Generator[None]:
+def single_thread_blas(condition: bool = True) -> Generator[None]:
     """Use one BLAS thread, given threadpoolctl, until the last run that asks for it has ended.
 
     NumPy and SciPy have BLAS threads of their own, which spin while they wait for work: where calls of the two
     alternate, those of one keep the cores from the other, and small matrices may take five times as long.
 
-    >>> with one_blas_thread_if(True):
+    >>> with single_thread_blas():
     ...     pass
     """
     global _holders

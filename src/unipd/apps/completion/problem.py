@@ -15,7 +15,7 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.arrays import norm
 from unipd._util.context import current_communicator
-from unipd._util.threads import one_blas_thread_if
+from unipd._util.threads import single_thread_blas
 from unipd.apps.completion.ratings import IndexedRatings
 from unipd.atoms import Blocks, LowRank, apply, apply_adjoint
 from unipd.couplings import Equality, L2Ball, LeastSquares
@@ -656,7 +656,7 @@ def minimum_norm_problem(
 
 def single_thread_if_small(rows: int) -> AbstractContextManager[Any]:
     """Return a context with one BLAS thread for factors of few rows."""
-    return one_blas_thread_if(rows <= SMALL_ROWS)
+    return single_thread_blas(rows <= SMALL_ROWS)
 
 
 def orthogonal_factors(left: Array, right: Array) -> tuple[FloatArray, FloatArray, FloatArray]:

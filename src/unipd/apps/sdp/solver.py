@@ -16,7 +16,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util.context import raise_on_signals
-from unipd._util.threads import one_blas_thread_if
+from unipd._util.threads import single_thread_blas
 from unipd.apps.sdp.cones import (
     ConicProblem,
     Proof,
@@ -290,7 +290,7 @@ class Solver:
 
     def _solve_interior(self, stop: StoppingRule | None, kind: type[InteriorPoint] = InteriorPoint) -> Result:
         """Solve by interior points or splitting; decide whether the program has a solution where they find none."""
-        with one_blas_thread_if(max(self.program.data.order, self.program.data.size) <= SINGLE_THREAD_ORDER):
+        with single_thread_blas(max(self.program.data.order, self.program.data.size) <= SINGLE_THREAD_ORDER):
             return self._solve_conic(stop, kind)
 
     def _solve_conic(self, stop: StoppingRule | None, kind: type[InteriorPoint]) -> Result:
